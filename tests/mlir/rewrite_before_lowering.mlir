@@ -117,6 +117,18 @@ func.func @of_blocks_and_its_own(%x: tensor<1x10x12x2xf32>, %w: tensor<2x2x2x3xf
   %2 = "tf.BatchToSpaceND"(%1, %blocks, %none) : (tensor<6x3x1x3xf32>, tensor<2xi32>, tensor<2x2xi32>) -> tensor<1x6x3x3xf32>
   return %2 : tensor<1x6x3x3xf32>
 }
+// Blocks of some dimensions, which LiteRT's op does not take, stay until the convolution has been looked at.
+// CHECK-LABEL: func.func @of_rows
+// CHECK: %[[WHOLE:.*]] = "tf.Conv2D"(%arg0, %arg1) {{.*}}dilations = [1, 2, 1, 1]{{.*}}padding = "VALID"{{.*}} : (tensor<1x10x12x2xf32>, tensor<2x2x2x3xf32>) -> tensor<1x8x11x3xf32>
+// CHECK: return %[[WHOLE]]
+func.func @of_rows(%x: tensor<1x10x12x2xf32>, %w: tensor<2x2x2x3xf32>) -> tensor<1x8x11x3xf32> {
+  %blocks = "tf.Const"() {value = dense<2> : tensor<1xi32>} : () -> tensor<1xi32>
+  %none = "tf.Const"() {value = dense<0> : tensor<1x2xi32>} : () -> tensor<1x2xi32>
+  %0 = "tf.SpaceToBatchND"(%x, %blocks, %none) : (tensor<1x10x12x2xf32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<2x5x12x2xf32>
+  %1 = "tf.Conv2D"(%0, %w) {strides = [1, 1, 1, 1], padding = "VALID", data_format = "NHWC"} : (tensor<2x5x12x2xf32>, tensor<2x2x2x3xf32>) -> tensor<2x4x11x3xf32>
+  %2 = "tf.BatchToSpaceND"(%1, %blocks, %none) : (tensor<2x4x11x3xf32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<1x8x11x3xf32>
+  return %2 : tensor<1x8x11x3xf32>
+}
 
 // -----
 // RUN: rewrite-before-lowering

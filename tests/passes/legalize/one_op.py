@@ -1,9 +1,9 @@
-"""One TensorFlow op as a model: what becomes of it, and what it computes in the stock runtime, without TensorFlow."""
+"""A TensorFlow op, or a formula of some, as a model: what becomes of it, and what it computes in the stock runtime."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,12 +18,16 @@ from litefuse.ir.engine.lowering import flatbuffer
 from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.op_creation import create_op
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type
 from litefuse.passes.weights import Weights
 
-__all__ = ["Array", "Constant", "Model", "Static", "check", "converted", "counted", "normal"]
+__all__ = ["Array", "Constant", "Formula", "Model", "Static", "check", "converted", "counted", "normal"]
 
 Array: TypeAlias = "npt.NDArray[Any]"
+
+Formula: TypeAlias = "Callable[..., ir.Value]"
+"""Emits several ops on the operands, which are ``Tensor``s, and returns the result; its first argument is a builder."""
 
 
 class Constant(NamedTuple):
@@ -69,7 +73,7 @@ class Model(NamedTuple):
 
 
 def converted(
-    op: str,
+    op: str | Formula,
     operands: Sequence[Array | Constant | Static],
     results: Sequence[tuple[str, int | None]],
     attributes: Mapping[str, Any] = MappingProxyType({}),
@@ -81,7 +85,7 @@ def converted(
     """Converts a model of one op, without custom ops.
 
     Args:
-        op: The op's name.
+        op: The op's name, or the formula, which has one result.
         operands: Constants, and for each input an array of its dtype and shape, or ``Static``.
         results: The dtypes and ranks of the op's results, None for unknown ones; their shapes are inferred.
         attributes: The op's attributes.
@@ -102,8 +106,11 @@ def converted(
             b = Builder()
             arguments = iter(function.entry_block.arguments)
             values = [_constant(b, each) if isinstance(each, Constant) else next(arguments) for each in operands]
-            declared = [_result_type(*each) for each in (*results, *[("float32", 1)] * unread)]
-            answers = list(create_op(op, declared, values, attributes).results)[: len(results)]
+            if isinstance(op, str):
+                declared = [_result_type(*each) for each in (*results, *[("float32", 1)] * unread)]
+                answers = list(create_op(op, declared, values, attributes).results)[: len(results)]
+            else:
+                answers = [op(b, *map(Tensor, values))]
             func.ReturnOp(answers)
         function_type = ir.FunctionType.get(kinds, [each.type for each in answers])
         function.attributes["function_type"] = ir.TypeAttr.get(function_type)
@@ -115,7 +122,7 @@ def converted(
 
 
 def check(
-    op: str,
+    op: str | Formula,
     operands: Sequence[Array | Constant | Static],
     *expected: npt.ArrayLike,
     attributes: Mapping[str, Any] = MappingProxyType({}),
@@ -130,7 +137,7 @@ def check(
     """Checks that an op is rewritten, and that the model computes what is expected.
 
     Args:
-        op: The op's name.
+        op: The op's name; or the formula, whose ops may become anything.
         operands: Constants, and the values of the inputs.
         *expected: What the op's results are, of their dtypes.
         attributes: The op's attributes.
@@ -148,7 +155,7 @@ def check(
     values = [each.value if isinstance(each, Static) else each for each in inputs]
     for is_dynamic in dynamic:
         model = converted(op, operands, results, attributes, dynamic=is_dynamic, narrow=narrow, unread=unread)
-        assert form in {model.forms.get(op), "any"}, model.forms
+        assert not isinstance(op, str) or form in {model.forms.get(op), "any"}, model.forms
         for got, want in zip(model(*values), wanted, strict=True):
             assert (got.dtype, got.shape) == (want.dtype, want.shape)
             if rtol or atol:

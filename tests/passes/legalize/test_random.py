@@ -1,16 +1,25 @@
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false, reportUnknownVariableType=false
 """Rewritings of random numbers: TensorFlow's generator in numpy, and what holds for any numbers."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from ai_edge_litert.interpreter import Interpreter
 
-from tests.passes.legalize.one_op import Constant, check, converted
+from litefuse.ir.builder import Builder
+from litefuse.ir.mlir import ir, mlir_context
+from litefuse.ir.op_creation import create_op
+from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor
+from litefuse.ir.types import TensorType, ranked_tensor_type
+from litefuse.passes.legalize.index import find_decompositions
+from tests.passes.legalize.one_op import Constant, Static, check, converted
 
 _WORD = 0xFFFFFFFF
 
@@ -112,15 +121,66 @@ def test_numbers_between_0_and_1_are_the_last_bits() -> None:
     check("StatelessRandomUniform", [Constant(np.array([10], np.int32)), seed], expected, dynamic=[False])
 
 
-def test_a_normal_distribution_without_its_ends() -> None:
-    shape = Constant(np.array([500], np.int32))
-    model = converted("StatelessTruncatedNormal", [shape, np.zeros(2, np.int32)], [("float32", 1)])
-    (first,), (second,) = (model(np.array([seed, 1], np.int32)) for seed in (5, 6))
-    assert (first != second).all()
-    for numbers in (first, second):
-        assert np.abs(numbers).max() < 2
-        assert abs(numbers.mean()) < 0.2
-        assert 0.75 < numbers.std() < 1
+def normals(drawn: npt.NDArray[np.uint32]) -> npt.NDArray[Any]:
+    """Source: tensorflow/core/lib/random/random_distributions.h, BoxMullerFloat."""
+    first, second = ((drawn & 0x7FFFFF) / 2.0**23).reshape(-1, 2).T
+    radius = np.sqrt(-2 * np.log(np.maximum(first, 1e-7)))
+    return np.stack([np.sin(2 * np.pi * second) * radius, np.cos(2 * np.pi * second) * radius], 1).reshape(-1)
+
+
+@pytest.mark.parametrize("count", [1, 6, 9])
+def test_normally_distributed_numbers(count: int) -> None:
+    seed, shape = (5, 1), np.array([count, 1], np.int32)
+    expected = normals(words(seed, 12))[:count].reshape(count, 1).astype(np.float32)
+    inside = np.concatenate(
+        [every[np.abs(every) < 2][:4] for every in (normals(words(seed, 16, 256 * at)) for at in range(3))]
+    )
+    for given in (Constant(shape), Static(shape)):
+        operands = [given, np.array(seed, np.int32)]
+        check("StatelessRandomNormal", operands, expected, rtol=1e-4, atol=1e-5, dynamic=[False])
+        truncated = inside[:count].reshape(count, 1).astype(np.float32)
+        check("StatelessTruncatedNormal", operands, truncated, rtol=1e-4, atol=1e-5, dynamic=[False])
+
+
+def test_integers_of_32_bits() -> None:
+    drawn = words((7, 3), 10).astype(np.int64)
+    for low, high in ((-3, 5), (-(2**31), 2**31 - 1), (10**9, 2 * 10**9)):
+        expected = (low + drawn % (high - low)).astype(np.int32)
+        bounds = [np.array(low, np.int32), np.array(high, np.int32)]
+        operands = [Constant(np.array([10], np.int32)), np.array([7, 3], np.int32)]
+        check("StatelessRandomUniformInt", [*operands, *bounds], expected, dynamic=[False])
+        check("StatelessRandomUniformInt", [*operands, *map(Constant, bounds)], expected, dynamic=[False])
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_shuffle_of_a_seed(*, dynamic: bool) -> None:
+    rows = [*range(7)]
+    for at, drawn in enumerate(words((5, 2), 6).tolist()):
+        other = at + drawn % (7 - at)
+        rows[at], rows[other] = rows[other], rows[at]
+    value, seed = np.arange(14, dtype=np.float32).reshape(7, 2), Static(np.array([5, 2], np.int32))
+    (found,) = converted(shuffled, [value, seed], [("float32", 2)], dynamic=dynamic)(value, seed.value)
+    np.testing.assert_array_equal(found, value[rows])
+
+
+def shuffled(b: Builder, value: Tensor, seed: Tensor) -> ir.Value:
+    kinds = [("uint64", (1,)), ("uint64", (2,)), ("int32", ())]
+    state = create_op(
+        "StatelessRandomGetKeyCounterAlg", [ranked_tensor_type(TensorType(*kind)) for kind in kinds], [seed], {}
+    )
+    return b.op("StatelessShuffle", [value, *state.results], value.shape, value.dtype)
+
+
+def test_classes_are_drawn_by_their_chances() -> None:
+    logits, seed = np.array([[0.5, -1, 2, np.nan], [3, 3, -2, 0]], np.float32), (4, 9)
+    weights = np.where(np.isfinite(logits), np.exp(logits - np.nanmax(logits, 1, keepdims=True)), 0)
+    drawn = words(seed, 2 * 60).astype(np.int64).reshape(2, 30, 2)
+    numbers = ((drawn[..., 0] & 0xFFFFF) << 32 | drawn[..., 1]) / 2.0**52
+    sums = np.cumsum(weights, 1)
+    expected = (sums[:, None] <= (numbers * sums[:, -1:])[..., None]).sum(2)
+    for kind in (np.int32, np.int64):
+        operands = [logits, Constant(np.int32(30)), np.array(seed, np.int64)]
+        check("StatelessMultinomial", operands, expected.astype(kind), dynamic=[True])
 
 
 @pytest.mark.parametrize("number", [Constant(np.int32(50)), np.array(50, np.int32)], ids=["constant", "computed"])
@@ -145,9 +205,58 @@ def test_numbers_of_gamma_distributions_are_tried_in_the_order_of_tensorflow() -
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_integers_of_a_range_are_all_drawn(dtype: str) -> None:
-    shape = Constant(np.array([40, 5], np.int32))
-    bounds = [Constant(np.array(bound, dtype)) for bound in (-2, 3)]
-    model = converted("RandomUniformInt", [shape, *bounds], [(dtype, 2)], {"seed": 0, "seed2": 0})
-    (numbers,) = Interpreter(model_content=model.content).get_signature_runner()().values()
+@pytest.mark.parametrize("computed", [False, True])
+def test_integers_of_a_range_are_all_drawn(dtype: str, *, computed: bool) -> None:
+    shape, bounds = np.array([40, 5], np.int32), [np.array(bound, dtype) for bound in (-2, 3)]
+    operands = [Static(shape), *bounds] if computed else [Constant(shape), *map(Constant, bounds)]
+    model = converted("RandomUniformInt", operands, [(dtype, 2)], {"seed": 0, "seed2": 0})
+    run = Interpreter(model_content=model.content).get_signature_runner()
+    (numbers,) = run(**({"x0": shape, "x1": bounds[0], "x2": bounds[1]} if computed else {})).values()
     assert (numbers.dtype, numbers.shape, {*numbers.flat}) == (dtype, (40, 5), {-2, -1, 0, 1, 2})
+
+
+def test_a_long_range_of_integers() -> None:
+    bounds = [Constant(np.array(bound)) for bound in (-(2**61), 2**62)]
+    operands = [Constant(np.array([1000], np.int32)), *bounds]
+    numbers = drawn("RandomUniformInt", operands, "int64")
+    assert -(2**61) <= numbers.min() < -(2**60)
+    assert 2**61 < numbers.max() < 2**62
+    assert len({*(numbers % 1024)}) > 500
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("float16", 10), ("bfloat16", 7), ("float32", 23)])
+def test_numbers_of_other_dtypes(dtype: str, bits: int) -> None:
+    shape = Constant(np.array([1000], np.int32 if bits < 23 else np.int64))
+    numbers = drawn("RandomUniform", [shape], dtype).astype(np.float32)
+    assert numbers.min() >= 0
+    assert numbers.max() < 1
+    assert abs(numbers.mean() - 0.5) < 0.05
+    np.testing.assert_array_equal(numbers * 2**bits % 1, 0)
+    assert (numbers * 2**bits % 2).any()
+    numbers = drawn("RandomStandardNormal", [shape], dtype).astype(np.float32)
+    assert abs(numbers.mean()) < 0.15
+    assert 0.9 < numbers.std() < 1.1
+
+
+def test_a_normal_distribution_without_its_ends() -> None:
+    numbers = drawn("TruncatedNormal", [Constant(np.array([1000], np.int32))], "float32")
+    assert 1.9 < np.abs(numbers).max() < 2
+    assert abs(numbers.mean()) < 0.15
+    assert 0.8 < numbers.std() < 0.96
+
+
+def drawn(op: str, operands: Sequence[Constant], dtype: str) -> Any:
+    content = converted(op, operands, [(dtype, 1)], {"seed": 0, "seed2": 0}).content
+    (numbers,) = Interpreter(model_content=content).get_signature_runner()().values()
+    return numbers
+
+
+@pytest.mark.parametrize("op", ["RandomUniformInt", "TruncatedNormal", "RandomShuffle"])
+@pytest.mark.parametrize("seeds", [(3, 0), (0, 4)])
+def test_seeds_are_refused(op: str, seeds: tuple[int, int]) -> None:
+    """Where no generator was made of them, as inside of loops."""
+    kind, nothing = TensorType("float32", (3,)), cast("Tensor", None)
+    seeded = TensorFlowOp(op, dict(zip(("seed", "seed2"), seeds, strict=True)), [nothing], [kind], [None], [kind])
+    for decomposition in find_decompositions(op):
+        with mlir_context(), pytest.raises(NotDecomposed, match="it has a seed"):
+            decomposition.rewrite(seeded, Builder())

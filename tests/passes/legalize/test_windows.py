@@ -281,8 +281,12 @@ def test_filters_of_unknown_size(padding: str) -> None:
     windows = np.lib.stride_tricks.sliding_window_view(np.pad(x[0], [*pads, (0, 0)]), (3, 2), (0, 1))[::2]
     expected = np.einsum("hwcij,ijco->hwo", windows, filters)[None]
     check("Conv2D", [x, filters], expected, dynamic=[True], attributes=options, rtol=1e-5, atol=1e-6)
+    halves = [operand.astype(np.float16) for operand in (x, filters)]
+    loose: dict[str, Any] = {"rtol": 0.01, "atol": 0.02, "form": "widened", "attributes": options}
+    check("Conv2D", halves, expected.astype(np.float16), dynamic=[True], **loose)
     each = np.einsum("hwcij,ijcm->hwcm", windows, filters).reshape(*expected.shape[:3], 6)
     check("DepthwiseConv2dNative", [x, filters], each, dynamic=[True], attributes=options, rtol=1e-5, atol=1e-6)
+    check("DepthwiseConv2dNative", halves, each.astype(np.float16), dynamic=[True], **loose)
 
 
 def test_channels_that_the_type_lacks() -> None:

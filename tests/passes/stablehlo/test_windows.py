@@ -196,3 +196,33 @@ def test_the_name_of_a_padding(
 ) -> None:
     """``SAME`` gives a position for each stride that begins within, and adds the odd element behind."""
     assert padding_name([size], [extent], [stride], [pair]) == name
+
+
+@pytest.mark.parametrize("direction", ["GE", "GT", "LE", "LT"])
+def test_what_is_chosen_of_windows_that_reach_over_the_border(direction: str) -> None:
+    sign = -1 if direction.startswith("G") else 1  # so that nothing is as far from the border's number as zeros are
+    image = sign * (1 + RANDOM.permutation(20).astype(np.float32).reshape(4, 5))
+    source = RANDOM.integers(1, 9, (2, 3)).astype(np.float32)
+    expected = np.zeros_like(image)
+    for row, column in itertools.product(range(2), range(3)):
+        rows, columns = range(2 * row, min(2 * row + 3, 4)), range(max(2 * column - 1, 0), min(2 * column + 2, 5))
+        window = [*itertools.product(rows, columns)]
+        chosen = max(window, key=lambda place: image[place] if direction.startswith("G") else -image[place])
+        expected[chosen] += source[row, column]
+    body = f"""
+        %i = stablehlo.constant dense<0.0> : tensor<f32>
+        %y = "stablehlo.select_and_scatter"(%x0, %x1, %i) ({{
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %r = stablehlo.compare {direction}, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %r : tensor<i1>
+        }}, {{
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %r = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %r : tensor<f32>
+        }}) {{
+          window_dimensions = array<i64: 3, 3>,
+          window_strides = array<i64: 2, 2>,
+          padding = dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>
+        }} : (tensor<4x5xf32>, tensor<2x3xf32>, tensor<f32>) -> tensor<4x5xf32>
+    """
+    np.testing.assert_array_equal(run(body, "4x5xf32", image, source), expected)

@@ -254,6 +254,50 @@ def test_a_size_with_cases_goes_by_the_name_of_its_value() -> None:
         assert _text(sizes.expanded(size)) == "maximum(0, x0-1*minimum(1, x0))"
 
 
+_BRANCHES = """
+func.func @main(%x: Y, %p: tensor<i1>) {
+  %0 = "tf.PartitionedCall"(%p, %x, %x) {f = @outer, config = "", config_proto = "", executor_type = ""} : CALL
+  return
+}
+func.func private @outer(%p: tensor<i1>, %a: Y, %b: Y) -> KIND {
+  %0 = "tf.If"(%p, %a, %b) {then_branch = @then, else_branch = @else, is_stateless = true} : CALL
+  return %0 : KIND
+}
+func.func private @then(%a: Y, %b: Y) -> KIND {
+  %0 = THEN
+  return %0 : KIND
+}
+func.func private @else(%a: Y, %b: Y) -> KIND {
+  %0 = ELSE
+  return %0 : KIND
+}
+"""
+
+
+def _of_operand(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Dim:
+    del result
+    return sizes.size(op.operands[0], axis)
+
+
+@pytest.mark.parametrize(
+    ("kind", "then", "otherwise"),
+    [
+        ("Y", '"tf.Tanh"(%a) : (Y) -> Y', '"tf.Tanh"(%b) : (Y) -> Y'),
+        ("O", '"tf.OptionalFromValue"(%a) : (Y) -> O', '"tf.OptionalNone"() : () -> O'),  # which nobody looks at
+    ],
+    ids=["of equal values outside", "of nothing"],
+)
+def test_sizes_of_branches_that_agree(kind: str, then: str, otherwise: str) -> None:
+    text = _BRANCHES.replace("CALL", "(tensor<i1>, Y, Y) -> KIND").replace("KIND", kind)
+    text = text.replace("THEN", then).replace("ELSE", otherwise)
+    types = {"Y": "tensor<?x3xf32>", "O": "tensor<!tf_type.variant>"}
+    text = re.sub(r"\b[YO]\b", lambda found: types[found[0]], text)
+    with mlir_context():
+        module = ir.Module.parse(text)
+        size = Sizes(functions(module), {"tf.OptionalFromValue": _of_operand}).size(_result(module), 0)
+        assert _text(size) == "x0"
+
+
 def test_thousands_of_ops_do_not_exhaust_the_stack() -> None:
     count = 3000
     elementwise = [_op(f'%v{n + 1} = "tf.Tanh"(%{f"v{n}" if n else "x"})', "X -> X") for n in range(count)]

@@ -163,13 +163,12 @@ def _part(editor: Editor, value: int, width: Dim) -> tuple[int, range]:
     splitting = editor.producer(value, "Split")
     if splitting is None:
         return value, range(width)
-    axis, source = editor.operands(splitting)
-    shape, axes = editor.shape(source), editor.values(axis)
-    if shape is None or axes is None or axes.size != 1 or axes.item() not in {-1, len(shape) - 1}:
-        return value, range(width)
+    _, source = editor.operands(splitting)
+    shape = editor.shape(source)
     # Were a part used otherwise, the whole product would be computed as well.
     users = [use.owner for result in splitting.op.results for use in result.uses]
-    if not all(map(_is_turned, users)) or shape[-1] != width * len(splitting.results):
+    # Parts along another axis are as wide as the whole.
+    if shape is None or shape[-1] != width * len(splitting.results) or not all(map(_is_turned, users)):
         return value, range(width)
     first = splitting.results.index(value) * width
     return source, range(first, first + width)

@@ -25,7 +25,7 @@ _Labeled: TypeAlias = "tuple[Tensor, str]"
 # `einstein-sum-over-an-inner-label`.
 @before_engine("Einsum")
 class Einsum(Decomposition):
-    """Takes diagonals for repeated labels, then multiplies one operand after the other, by sums and matrix products.
+    """Takes diagonals for repeated labels, then multiplies the operands, which are one or two, by a matrix product.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/einsum.
     """
@@ -37,7 +37,7 @@ class Einsum(Decomposition):
             return False
         if len(labels) == 1:  # fault `einstein-sum-of-one`
             return sorted(labels[0]) != sorted(output)
-        first, second = (set(labels[0]), set(labels[1])) if len(labels) == 2 else (set(output), set(output))
+        first, second = map(set, labels)
         if first | second == set(output):  # fault `einstein-sum-of-elements`
             return True
         if op.types[0].dtype != "float32":
@@ -50,10 +50,8 @@ class Einsum(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(0, "float32", "int32", "int64", "complex64")
         labels, output = _equation(op)
-        first, *others = (_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True))
-        product = first
-        for number, other in enumerate(others, start=2):
-            product = _product(b, product, other, output + "".join(labels[number:]))
+        first, *second = (_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True))
+        product = _product(b, first, *second, output) if second else first
         return _ordered(b, *_summed(b, product, output), output)
 
 

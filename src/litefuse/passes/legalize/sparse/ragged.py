@@ -133,12 +133,14 @@ class RaggedTensorToTensor(Decomposition):
         value = carried(b, op.operands[1])
         default = carried(b, op.operands[2])
         for level in reversed(range(len(levels))):
-            splits = levels[level]
+            splits, width = levels[level], sizes[level + 1]
+            if width is None:  # that of the longest row, of all
+                width = maximum(b.reduce("Max", _lengths(b, splits), 0), 0)
             if level == 0 and sizes[0] is not None:  # rows are dropped, or empty ones appended
                 present = b.size(splits, 0) + -1
                 numbers = minimum(b.range(sizes[0] + 1), b.scalar(present))
                 splits = b.gather(splits, numbers)
-            value = _rows(b, value, splits, sizes[level + 1], default)
+            value = _rows(b, value, splits, width, default)
         return delivered(b, value, op.types[1].dtype)
 
 
@@ -169,11 +171,12 @@ def _wanted_sizes(op: TensorFlowOp, count: int) -> list[int | None]:
     return [int(size) if size >= 0 else None for size in wanted[:count]]
 
 
-def _rows(b: Builder, value: Tensor, splits: Tensor, width: MixedSize | None, default: Tensor) -> Tensor:
-    begins = b.slice(splits, 0, 0, b.size(splits, 0) + -1)
-    lengths = b.slice(splits, 0, 1, None) - begins
-    if width is None:
-        width = maximum(b.reduce("Max", lengths, 0), 0)
+def _lengths(b: Builder, splits: Tensor) -> Tensor:
+    return b.slice(splits, 0, 1, None) - b.slice(splits, 0, 0, b.size(splits, 0) + -1)
+
+
+def _rows(b: Builder, value: Tensor, splits: Tensor, width: MixedSize, default: Tensor) -> Tensor:
+    begins, lengths = b.slice(splits, 0, 0, b.size(splits, 0) + -1), _lengths(b, splits)
     positions = b.expand(b.range(width), 0)
     inside = positions < b.expand(lengths, 1)
     count, *rest = b.sizes(value)
