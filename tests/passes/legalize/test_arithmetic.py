@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,11 @@ import numpy as np
 import pytest
 from scipy import special
 
-from tests.passes.legalize.one_op import Constant, check, converted, normal
+from litefuse.errors import LitefuseError
+from litefuse.ir.builder import Builder
+from litefuse.ir.mlir import ir
+from litefuse.ir.tensors import Tensor, maximum, minimum
+from tests.passes.legalize.one_op import Constant, Static, check, converted, normal
 
 F = np.float32
 
@@ -190,9 +195,183 @@ def test_bits() -> None:
         check("BitwiseOr", [one, other], one | other, dynamic=[dtype == np.int32])
 
 
-def test_the_discrete_fourier_transform() -> None:
-    x = normal(2, 6)
-    check("RFFT", [x, Constant(np.array([6], np.int32))], np.fft.rfft(x).astype(np.complex64), rtol=1e-4, atol=1e-5)
+def complex_normal(*shape: int) -> Any:
+    return (normal(2, *shape)[0] + 1j * normal(2, *shape)[1]).astype(np.complex64)
+
+
+@pytest.mark.parametrize("inverse", [False, True])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_fourier_transforms(rank: int, *, inverse: bool) -> None:
+    x = complex_normal(2, 3, 4, 5)
+    function = np.fft.ifftn if inverse else np.fft.fftn
+    expected = function(x, axes=range(4 - rank, 4)).astype(np.complex64)
+    check(f"{'I' if inverse else ''}FFT{f'{rank}D' if rank > 1 else ''}", [x], expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("lengths", [(6,), (5,), (4, 6), (3, 5), (1, 1)])
+def test_fourier_transforms_of_real_numbers(lengths: tuple[int, ...]) -> None:
+    axes, suffix = range(3 - len(lengths), 3), "2D" if len(lengths) == 2 else ""
+    x, y = normal(2, 4, 6), complex_normal(2, 4, 6)
+    forward = np.fft.rfftn(x, lengths, axes).astype(np.complex64)
+    back = np.fft.irfftn(y, lengths, axes).astype(F)
+    numbers = np.array(lengths, np.int32)
+    for given in (Constant(numbers), Static(numbers)):
+        dynamic = isinstance(given, Static)
+        check(f"RFFT{suffix}", [x, given], forward, rtol=1e-4, atol=1e-5, dynamic=[dynamic], form="any")
+        form = "any"
+        check(f"IRFFT{suffix}", [y, given], back, rtol=1e-4, atol=1e-5, dynamic=[dynamic], form=form)
+
+
+def test_lengths_that_no_transform_has() -> None:
+    for length in (0, 4097):
+        with pytest.raises(LitefuseError, match="must be from 1 to 4096"):
+            converted("RFFT", [normal(2, 5000), Constant(np.array([length], np.int32))], [("complex64", 2)])
+    with pytest.raises(LitefuseError, match="has 5 elements, and fft_length needs 6"):
+        converted("RFFT", [normal(2, 5), Constant(np.array([6], np.int32))], [("complex64", 2)])
+    with pytest.raises(LitefuseError, match="must be at most 4096"):
+        converted("FFT", [np.zeros((2, 4097), np.complex64)], [("complex64", 2)])
+
+
+def test_arithmetic_of_complex_numbers() -> None:
+    x, y = complex_normal(3, 1), complex_normal(2, 4)[1]
+    x[0], y[1] = y[1], x[0, 0]
+    operations: dict[str, Callable[[Any, Any], Any]] = {
+        "AddV2": np.add,
+        "Sub": np.subtract,
+        "Mul": np.multiply,
+        "RealDiv": np.divide,
+        "Equal": np.equal,
+        "NotEqual": np.not_equal,
+    }
+    for op, function in operations.items():
+        check(op, [x, y], function(x, y), rtol=1e-5, form="any")
+    functions: dict[str, Callable[[Any], Any]] = {
+        "Neg": np.negative,
+        "Exp": np.exp,
+        "Square": np.square,
+        "Reciprocal": np.reciprocal,
+        "Conj": np.conj,
+        "Angle": np.angle,
+        "Log": np.log,
+        "Sqrt": np.sqrt,
+    }
+    several = np.concatenate([complex_normal(4, 3).reshape(-1), [1, -1, 1j, -4 + 0j, -1e30 + 1e25j, 1e-30j]])
+    for op, function in functions.items():
+        usable = several.astype(np.complex64)[: None if op in {"Sqrt", "Log"} else 15]
+        check(
+            op, [usable], function(usable.astype(np.complex128)).astype(function(usable).dtype), rtol=1e-5, form="any"
+        )
+    check("Sqrt", [np.zeros(2, np.complex64)], np.zeros(2, np.complex64), form="any")
+
+
+def test_complex_numbers_and_their_parts() -> None:
+    real, imaginary = normal(3, 1), normal(2, 4)[1]
+    check("Complex", [real, imaginary], (real + 1j * imaginary).astype(np.complex64), form="any")
+    for x in (complex_normal(2, 3), complex_normal(1)[0]):
+        pairs = np.stack([x.real, x.imag], -1)
+        check("Bitcast", [x], pairs, dynamic=[False], form="any")
+        check("Bitcast", [pairs], np.asarray(x), dynamic=[False], form="any")
+
+
+@pytest.mark.parametrize("axes", [[0], [-1, 0]])
+def test_sums_of_complex_numbers(axes: list[int]) -> None:
+    x = complex_normal(2, 3, 4)
+    for keep in (False, True):
+        numbers, options = Constant(np.array(axes, np.int32)), {"keep_dims": keep}
+        check("Sum", [x, numbers], x.sum(tuple(axes), keepdims=keep), rtol=1e-4, attributes=options)
+        check("Mean", [x, numbers], x.mean(tuple(axes), keepdims=keep), rtol=1e-4, attributes=options)
+    for reverse in (False, True):
+        sums = np.flip(np.cumsum(np.flip(x, -1), -1), -1) if reverse else np.cumsum(x, -1)
+        options = {"exclusive": reverse, "reverse": reverse}
+        check(
+            "Cumsum",
+            [x, Constant(np.int32(-1))],
+            sums - x if reverse else sums,
+            rtol=1e-4,
+            atol=1e-5,
+            attributes=options,
+        )
+
+
+def test_moved_complex_numbers() -> None:
+    x = complex_normal(2, 3)
+    check("BroadcastTo", [x, Constant(np.array([4, 2, 3], np.int32))], np.broadcast_to(x, (4, 2, 3)))
+    expected = np.zeros((4, 3), np.complex64)
+    expected[2] = x.sum(0)
+    operands = [Constant(np.array([[2], [2]], np.int32)), x, Constant(np.array([4, 3], np.int32))]
+    check("ScatterNd", operands, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("adjoint", itertools.product((False, True), repeat=2))
+def test_products_of_complex_matrices(adjoint: tuple[bool, bool]) -> None:
+    x, y = complex_normal(2, 3, 4), complex_normal(2, 4, 5)
+    pairs = [*zip((x, y), adjoint, strict=True)]
+    turned = [np.conj(each.swapaxes(1, 2)) if turn else each for each, turn in pairs]
+    options = {"adj_x": adjoint[0], "adj_y": adjoint[1]}
+    check("BatchMatMulV2", turned, x @ y, rtol=1e-4, atol=1e-5, attributes=options)
+    turned = [each[0].T.copy() if turn else each[0] for each, turn in pairs]
+    options = {"transpose_a": adjoint[0], "transpose_b": adjoint[1]}
+    check("MatMul", turned, x[0] @ y[0], rtol=1e-4, atol=1e-5, attributes=options)
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "Less": np.less,
+    "LessEqual": np.less_equal,
+    "Greater": np.greater,
+    "GreaterEqual": np.greater_equal,
+}
+
+
+def test_comparisons_that_the_engine_would_turn() -> None:
+    x, y = np.array([1, 2, 3, math.nan, 1], F), np.array([2, 2, 1, 1, math.nan], F)
+    for op, function in COMPARISONS.items():
+        check(lambda b, x, y, op=op: ~b.compare(op, x, y), [x, y], ~function(x, y), dynamic=[True])
+
+
+def test_conditions_beside_zero() -> None:
+    conditions = np.array([True, False])
+    for (op, function), dtype in itertools.product(COMPARISONS.items(), ("float32", "int32")):
+        numbers, zero = conditions.astype(dtype), np.array(0, dtype)
+
+        def first(b: Builder, x: Tensor, op: str = op, dtype: str = dtype) -> ir.Value:
+            return b.compare(op, b.cast(x, dtype), 0)
+
+        def last(b: Builder, x: Tensor, op: str = op, dtype: str = dtype) -> ir.Value:
+            return b.compare(op, 0, b.cast(x, dtype))
+
+        check(first, [conditions], function(numbers, zero), dynamic=[False])
+        check(last, [conditions], function(zero, numbers), dynamic=[False])
+
+
+def test_a_difference_from_itself() -> None:
+    x = np.array([1, math.inf, -math.inf, math.nan], F)
+    check(lambda b, x: (x - x) + 2.0, [x], np.array([2, math.nan, math.nan, math.nan], F))
+
+
+def test_bounds_that_are_the_largest_number() -> None:
+    largest = float(np.finfo(F).max)
+    x = np.array([[1, math.inf, -math.inf], [largest, -largest, 0]], F)
+    bounds = np.full((2, 3), largest, F)
+    check("Minimum", [x, Constant(bounds)], np.minimum(x, largest), form=None, dynamic=[False])
+    check("Maximum", [Constant(-bounds), x], np.maximum(x, -largest), form=None, dynamic=[False])
+
+
+def test_functions_of_numbers_that_are_bounded() -> None:
+    x = np.array([-3, -1e-7, 0, 1e-3, 5], F)
+    formulas: list[tuple[Callable[[Builder, Tensor], ir.Value], Any]] = [
+        (lambda b, x: b.unary("Expm1", minimum(x, 0.0)), np.expm1(np.minimum(x, 0))),
+        (lambda b, x: b.unary("Expm1", minimum(x, 0.0) * 2.0), np.expm1(np.minimum(x, 0) * 2)),
+        (lambda b, x: b.unary("Expm1", minimum(x, 0.0) * -2.0), np.expm1(np.minimum(x, 0) * -2)),
+        (lambda b, x: b.unary("Expm1", minimum(x, 1.0)), np.expm1(np.minimum(x, 1))),
+        (lambda b, x: b.unary("Rsqrt", maximum(x, 0.0)), 1 / np.sqrt(np.maximum(x, 0))),
+        (lambda b, x: b.unary("Rsqrt", maximum(x, 0.5)), 1 / np.sqrt(np.maximum(x, 0.5))),
+        (lambda b, x: b.unary("Rsqrt", b.expand(abs(x) + 1.0, 0)), 1 / np.sqrt(np.abs(x) + 1)[None]),
+    ]
+    with np.errstate(divide="ignore"):
+        for formula, expected in formulas:
+            check(formula, [x], expected, dynamic=[True], rtol=2e-6, atol=1e-9)
+    softplus = np.logaddexp(0, -x * 20)
+    check(lambda b, x: b.unary("Softplus", -(x * 20.0)), [x], softplus, dynamic=[True], rtol=2e-6, atol=2e-7)
 
 
 @pytest.mark.parametrize("exclusive", [False, True])
