@@ -196,7 +196,7 @@ REFUSED: Mapping[str, tuple[Form, str, str]] = {
     "one over what has any rank": (
         ([Tensor("float32", None)], lambda tf, x, _: tf.math.reciprocal(x)),
         "Reciprocal",
-        "operand 0 is of unknown rank",
+        "an operand is of unknown rank",
     ),
 }
 

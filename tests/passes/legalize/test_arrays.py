@@ -606,3 +606,16 @@ def test_what_returns_its_operand() -> None:
     x = counted(2, 3)
     check("GuaranteeConst", [x], x, form="any")
     check("Print", [x, counted(2)], x, form="any", attributes={"message": "seen"})
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_columns_that_have_factors(dtype: str) -> None:
+    x, y, z = (normal(3, 1).astype(dtype) * scale for scale in (1, 2, 3))
+    for formula, expected in (
+        (lambda b, x, y, z: b.concat([x * 2.0, y * 3.0, z], 1), [x * 2, y * 3, z]),
+        (lambda b, x, y, z: b.concat([x * 2.0, y, z], 1), [x * 2, y, z]),
+        (lambda b, x, y, z: b.concat([2.0 - x, 3.0 - y, z], 1), [2 - x, 3 - y, z]),
+        (lambda b, x, y, z: b.concat([x - 2.0, y - 3.0, z - 4.0], 1), [x - 2, y - 3, z - 4]),
+    ):
+        whole = np.concatenate(expected, 1).astype(dtype)
+        check(formula, [Static(x), Static(y), Static(z)], whole, rtol=1e-3, dynamic=[False])

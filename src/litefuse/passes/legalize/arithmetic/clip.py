@@ -23,7 +23,6 @@ class ClipByValue(Decomposition):
     """``max(min(x, high), low)``, which is ``low`` if that is above ``high``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         x, low, high = op.operands
         return maximum(minimum(x, high), low)
 
@@ -33,7 +32,6 @@ class IntegerRelu6(Decomposition):
     """``min(max(x, 0), 6)`` of integers, for the fault ``integer-relu6``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
         return minimum(maximum(op.operands[0], 0), 6)
 

@@ -30,7 +30,6 @@ class ApproximateEqual(Decomposition):
     """``|x - y| < tolerance``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32", "int32", "int64")
         tolerance = op.attributes.get("tolerance", 1e-5)
         difference = b.cast(abs(b.binary("Sub", *op.operands)), "float32")
@@ -115,8 +114,6 @@ class NextAfter(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         op.require(0, "float32")
         x, y = op.operands
         bits = b.bitcast(x, "int32")

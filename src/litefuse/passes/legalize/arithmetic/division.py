@@ -34,8 +34,6 @@ class Division(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         op.require(0, "float32", "int32", "int64")
         x, y = op.operands
         dtype = x.dtype
@@ -85,8 +83,6 @@ class FloorOfQuotient(Decomposition):
         return known is None or not known.all()
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         return floor(b.binary("RealDiv", *op.operands))
 
 
@@ -103,8 +99,6 @@ class Quotient(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         op.require(0, "float32")
         x, y = op.operands
         match op.name:
@@ -130,7 +124,6 @@ class Reciprocal(Decomposition):
         return shape is None or len(shape) > 1
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         return 1.0 / op.operands[0]
 

@@ -42,7 +42,6 @@ class Expm1(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         return expm1(b, op.operands[0])
 
@@ -54,7 +53,6 @@ class Log1p(Decomposition):
     """``log(1 + x)``, by a series near 0; the relative error is below 1e-6."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         return log1p(op.operands[0])
 
@@ -73,7 +71,6 @@ class ReciprocalRoot(Decomposition):
         return not _stays_positive(op.operands[0])
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         return reciprocal_root(op.operands[0])
 
@@ -92,7 +89,6 @@ class Softplus(Decomposition):
         return op.readers != frozenset({"tf.Tanh"})
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         if (negated := producer(x, "tf.Neg")) is not None:

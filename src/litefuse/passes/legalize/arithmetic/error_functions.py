@@ -52,7 +52,6 @@ class Erf(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         return erf(op.operands[0])
 
@@ -73,7 +72,6 @@ class Erfc(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         size = abs(x)
@@ -93,7 +91,6 @@ class Erfinv(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (value,) = op.operands
         if op.name == "Ndtri":

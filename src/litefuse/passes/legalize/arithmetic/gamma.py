@@ -34,7 +34,6 @@ class Gamma(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         reflected = x < 0.5

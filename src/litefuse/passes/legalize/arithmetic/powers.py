@@ -62,8 +62,6 @@ class PowerOfInt64(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         op.require(0, "int64")
         square, exponents = op.operands
         last = 2 ** (_BITS - 1)

@@ -31,7 +31,6 @@ class InverseTrigonometric(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         if op.name == "Atan":
@@ -49,7 +48,6 @@ class Hyperbolic(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         size = abs(x)
@@ -76,7 +74,6 @@ class InverseHyperbolic(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (x,) = op.operands
         size = abs(x)
@@ -160,7 +157,6 @@ class Tan(Decomposition):
     """``sin(x) / cos(x)``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         (value,) = op.operands
         return sin(value) / cos(value)

@@ -37,7 +37,6 @@ class IntegerSign(Decomposition):
     """``max(x, -x)``, and ``min(max(x, -1), 1)``."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "int64")
         (value,) = op.operands
         if op.name == "Abs":

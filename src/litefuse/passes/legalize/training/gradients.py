@@ -34,8 +34,6 @@ class Gradient(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         op.require(0, "float32")
         first, second = op.operands
         match op.name:
@@ -116,7 +114,6 @@ class MirrorPadGradient(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32", "int32")
         border = 1 if str(op.attributes.get("mode", "REFLECT")) == "REFLECT" else 0
         value = op.operands[0]

@@ -71,7 +71,6 @@ class EuclideanNorm(Decomposition):
     """Computes the square root of the sum of squares."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         squares = square(op.operands[0])
         keep = bool(op.attributes.get("keep_dims", False))
