@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import Limits
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo
 from litefuse.support.plug_ins.entry_points import PlugIn
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from litefuse.conversion.quantization.dataset import Samples
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ConversionJob"]
 
 
-@dataclass(frozen=True)
-class ConversionJob:
+class ConversionJob(Record):
     """A request to convert a model; it can be sent to another process.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -46,6 +46,7 @@ from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
 from litefuse.support.options.names import check_allowed
 from litefuse.support.plug_ins.entry_points import take_plug_ins
+from litefuse.support.records import Record
 from litefuse.support.report import CompositeReport, Report
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ __all__ = ["run_conversion", "run_job"]
 _KERNEL_SECONDS = 600
 
 
-@dataclass(frozen=True)
-class _SelfCheck:
+class _SelfCheck(Record):
     """The self-check as a separate step; the runtime is loaded for the first composite."""
 
     lowering: Lowering

@@ -7,8 +7,10 @@ Source: the operators of https://www.tensorflow.org/mlir/tfl_ops.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
+
+from litefuse.support.records import Record
 
 __all__ = ["BUILTINS", "Builtin"]
 
@@ -16,8 +18,7 @@ Dtypes: TypeAlias = "Callable[[Sequence[str], Mapping[str, Any]], list[str]]"
 """Returns the result dtypes, given the operands' dtypes and the attributes."""
 
 
-@dataclass(frozen=True)
-class Builtin:
+class Builtin(Record):
     """A builtin op.
 
     Attributes:

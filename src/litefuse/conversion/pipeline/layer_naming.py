@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from litefuse.conversion.pipeline.composites import composite_reports
@@ -20,6 +20,7 @@ from litefuse.ir.types import tensor_type_of
 from litefuse.litert.targets import TargetTraits
 from litefuse.support import report as reports
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
+from litefuse.support.records import Record
 from litefuse.support.report import CompositeReport
 
 if TYPE_CHECKING:
@@ -35,8 +36,7 @@ _OF_SMALL_FLOATS = 2e-2
 _WITH_GELU = {"GELU": "GELU", "GeGLU": "GELU, MUL"}
 
 
-@dataclass(frozen=True)
-class LayerNaming:
+class LayerNaming(Record):
     """The naming of layers in one conversion.
 
     Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.pipeline.deferred import (
@@ -60,6 +60,7 @@ from litefuse.passes.weights.fold_float64 import FoldFloat64
 from litefuse.passes.weights.fold_weights import FoldWeights
 from litefuse.passes.weights.lowered_constants import CheckConstants, DropConstants
 from litefuse.passes.weights.place_weights import PlaceWeights
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from litefuse.passes.control_flow.unroll_loops import LoopOutcome
@@ -113,8 +114,7 @@ class State(NamedTuple):
     tables: Mapping[str, Table]
 
 
-@dataclass(frozen=True)
-class Lowering:
+class Lowering(Record):
     """The options of a lowering.
 
     Attributes:

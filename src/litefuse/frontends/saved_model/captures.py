@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.errors import CheckpointError, SavedModelError
 from litefuse.frontends.saved_model.regular_file import file_name, read_regular
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Asset", "Capture", "Constant", "ResourceObject", "Table", "Variable"]
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(Record):
     """A ``tf.Variable``. Its value stays in the checkpoint until it is read.
 
     Attributes:
@@ -125,8 +125,7 @@ class Variable:
         return CheckpointError(f"variable {self.name!r}: {message}", where=f"object {self.node_id}", hint=hint)
 
 
-@dataclass(frozen=True)
-class Constant:
+class Constant(Record):
     """A tensor that a function captured.
 
     Attributes:
@@ -152,8 +151,7 @@ class Constant:
         return tensor_value(self.tensor, f"constant {self.name!r}")
 
 
-@dataclass(frozen=True)
-class Asset:
+class Asset(Record):
     """A file that belongs to the model, captured as a string tensor with its path.
 
     Attributes:
@@ -182,8 +180,7 @@ class Asset:
         return read_regular(self.folder, f"{self.assets}/{self.filename}" if self.assets else self.filename)
 
 
-@dataclass(frozen=True)
-class ResourceObject:
+class ResourceObject(Record):
     """A resource other than a variable or a file, such as a hash table.
 
     Attributes:
@@ -211,8 +208,7 @@ class ResourceObject:
         return self.functions.get("_initialize")
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Record):
     """A hash table.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from litefuse.frontends.saved_model.tables import table_of_resource
 from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
 from litefuse.frontends.saved_model.variables import checkpoint_keys, load_variables
 from litefuse.support.files.readable import check_there, is_there
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -162,8 +162,7 @@ def _tag_list(tags: frozenset[str]) -> str:
     return ", ".join(sorted(tags)) or "(no tag)"
 
 
-@dataclass(frozen=True)
-class _Loader:
+class _Loader(Record):
     """Turns a meta graph into a :class:`SavedModel`."""
 
     folder: Path

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from litefuse.errors import SavedModelError
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import (
@@ -28,8 +29,7 @@ _FUNCTION_KINDS = frozenset({"function", "bare_concrete_function"})
 _MAX_DEPTH = 100
 
 
-@dataclass(frozen=True)
-class ObjectGraph:
+class ObjectGraph(Record):
     """A SavedModel's object graph with checked node ids.
 
     Attributes:

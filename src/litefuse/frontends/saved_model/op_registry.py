@@ -7,13 +7,14 @@ function takes the definitions of all ops. They were dumped from TensorFlow by `
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model.messages import AttrValue, OpDef, OpRegistryFile
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -84,8 +85,7 @@ def input_dtypes(
     return inputs
 
 
-@dataclass(frozen=True)
-class OpRegistry:
+class OpRegistry(Record):
     """Op definitions by name.
 
     Attributes:

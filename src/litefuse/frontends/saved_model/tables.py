@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,6 +21,7 @@ from litefuse.frontends.saved_model.captures import Asset, Constant, ResourceObj
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.nodes import Nodes, constant_value, data_inputs, node_of
 from litefuse.support.options.limits import check_constant
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,8 +179,7 @@ def _checkpoint_reader(
     return read
 
 
-@dataclass(frozen=True)
-class TableNodes:
+class TableNodes(Record):
     """The nodes that create and fill tables.
 
     Attributes:

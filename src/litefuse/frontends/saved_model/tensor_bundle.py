@@ -11,7 +11,7 @@ import math
 import mmap
 import struct
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from litefuse.frontends.saved_model.messages import BundleEntryProto, BundleHead
 from litefuse.frontends.saved_model.regular_file import open_regular, read_regular
 from litefuse.frontends.saved_model.sorted_table import crc32c, mask, read_table, read_varint
 from litefuse.frontends.saved_model.tensor_slice import TensorSlice
+from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,8 +75,7 @@ class TensorEntry(NamedTuple):
     slices: tuple[TensorSlice, ...]
 
 
-@dataclass(frozen=True)
-class TensorBundle:
+class TensorBundle(Record):
     """The tensors of a checkpoint.
 
     Attributes:

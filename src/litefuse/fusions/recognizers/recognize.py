@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from litefuse.fusions.recognizers.recognizer import Recognition, Recognizer
 from litefuse.ir.annotations import read_annotation
@@ -11,12 +11,12 @@ from litefuse.ir.call_graph import callees, functions, is_public, operations
 from litefuse.ir.defining_ops import products_of_shared_weights
 from litefuse.ir.mlir import func, ir
 from litefuse.support.options.forms import CompositeForms, RnnForm
+from litefuse.support.records import Record
 
 __all__ = ["RecognizeComposites"]
 
 
-@dataclass(frozen=True)
-class RecognizeComposites:
+class RecognizeComposites(Record):
     """Outlines each loop that is an LSTM or SimpleRNN layer into a composite, an annotated function::
 
         %in = tf.TensorListFromTensor(%x)                       %call:3 = call @layer(%x, %h, %c, %kernel, ...)

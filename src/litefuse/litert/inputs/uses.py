@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from litefuse.support.records import Record
+
 __all__ = [
     "Box",
     "Count",
@@ -28,8 +30,7 @@ Box: TypeAlias = "tuple[tuple[int, int, int], ...]"
 """A part of an input: for each axis that is cut, the axis, the start of the part and its exclusive end."""
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(Record):
     """Each value picks one of a number of rows, such as those of a table, or classes.
 
     Attributes:
@@ -51,22 +52,19 @@ class Rows:
     row: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Near:
+class Near(Record):
     """The values are compared with a constant."""
 
     value: float
 
 
-@dataclass(frozen=True)
-class Padding:
+class Padding(Record):
     """A value that marks places of a sequence as empty."""
 
     value: int
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(Record):
     """The values are lengths.
 
     Attributes:
@@ -76,8 +74,7 @@ class Count:
     limit: int | None
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Record):
     """Values are legal only in some limits.
 
     Attributes:
@@ -89,8 +86,7 @@ class Limits:
     high: int | None
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(Record):
     """The values are quantized: those beyond the range would become its ends.
 
     Attributes:
@@ -102,8 +98,7 @@ class Range:
     high: float
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(Record):
     """Strings, or numbers, are looked up in a table.
 
     Attributes:
@@ -115,8 +110,7 @@ class Words:
     pieces: bytes | None
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(Record):
     """Strings are split.
 
     Attributes:
@@ -126,15 +120,13 @@ class Text:
     delimiter: bytes
 
 
-@dataclass(frozen=True)
-class Expression:
+class Expression(Record):
     """Strings are searched with a regular expression."""
 
     pattern: str
 
 
-@dataclass(frozen=True)
-class Numerals:
+class Numerals(Record):
     """Strings are parsed.
 
     Attributes:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from litefuse.errors import MetadataError
 from litefuse.support.files.readable import check_file
+from litefuse.support.records import Record
 
 __all__ = ["Description", "Finish"]
 
@@ -59,8 +60,7 @@ class Description(NamedTuple):
         return cls(table, files, where)
 
 
-@dataclass(frozen=True)
-class Finish:
+class Finish(Record):
     """Metadata and new names to write into a model's file; can be sent to another process.
 
     Attributes:

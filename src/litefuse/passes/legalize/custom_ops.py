@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
@@ -16,6 +16,7 @@ from litefuse.ir.op_creation import create_op
 from litefuse.ir.types import is_resource, tensor_type_of
 from litefuse.passes.legalize.lacking_ops import REASON, is_chosen, is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.support.options.names import closest
+from litefuse.support.records import Record
 
 __all__ = ["RUNTIME_KERNELS", "CustomOpForm", "EmitCustomOps"]
 
@@ -67,8 +68,7 @@ class CustomOpForm(NamedTuple):
     reason: str
 
 
-@dataclass(frozen=True)
-class EmitCustomOps:
+class EmitCustomOps(Record):
     """Replaces the TensorFlow ops that are left after the engine and ``DecomposeOps`` by custom ops.
 
     A custom op has the TensorFlow op's name. Its options are a flexbuffer map of all the op's attributes, with types as

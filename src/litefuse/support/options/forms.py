@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 from litefuse.support.options.names import listed_names
+from litefuse.support.records import Record
 
 __all__ = [
     "FORMS",
@@ -54,8 +55,7 @@ INTEGER_ACTIVATIONS: dict[Quantization, int] = {"int8": 8, "int16": 16}
 INTEGER_FORMS: tuple[Quantization, ...] = (*INTEGER_ACTIVATIONS, "qat")
 
 
-@dataclass(frozen=True)
-class CompositeForms:
+class CompositeForms(Record):
     """The forms of composites.
 
     Attributes:
@@ -127,8 +127,7 @@ class CompositeForms:
 REQUIRE_CHECKED = "checked"
 
 
-@dataclass(frozen=True)
-class RequiredComposites:
+class RequiredComposites(Record):
     """The composites that have to be fused.
 
     Attributes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import index
 from typing import SupportsIndex, cast
 
 from litefuse.errors import LitefuseError, SignatureError
+from litefuse.support.records import Record
 
 __all__ = ["InputShapes", "drawn_shapes"]
 
@@ -33,8 +34,7 @@ def drawn_shapes(shapes: Mapping[str, Sequence[int]] | None) -> dict[str, tuple[
     return {name: tuple(size for size in shape if size is not None) for name, shape in checked.items()}
 
 
-@dataclass(frozen=True)
-class InputShapes:
+class InputShapes(Record):
     """Shapes for some inputs, and a batch size for the others.
 
     Attributes:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 
 from litefuse.errors import LimitError, LitefuseError
+from litefuse.support.records import Record
 
 __all__ = [
     "MAX_CONSTANT_BYTES",
@@ -45,8 +45,7 @@ _GROWTH = 8
 _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Record):
     """The limits of one conversion.
 
     Attributes:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from litefuse.errors import LimitError, LitefuseError
@@ -29,7 +28,6 @@ def _is_number(value: object, *others: type) -> bool:
     return isinstance(value, (int, *others)) and not isinstance(value, bool)
 
 
-@dataclass(frozen=True)
 class ProcessLimits:
     """The limits of the processes of one conversion.
 
@@ -38,20 +36,18 @@ class ProcessLimits:
         memory: The maximum memory of each in bytes, without mapped files; None for no limit.
     """
 
-    timeout: float | None = None
-    memory: int | None = None
-    _begun: float = field(default_factory=time.monotonic, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.timeout is not None and not (_is_number(self.timeout, float) and 0 < self.timeout <= _LONGEST):
-            raise LitefuseError(f"timeout must be a number of seconds above 0 and at most a year, not {self.timeout!r}")
-        if self.memory is not None and not (_is_number(self.memory) and 0 < self.memory < 1 << 63):
-            raise LitefuseError(f"memory must be a number of bytes above 0, not {self.memory!r}")
-        if self.memory is not None and sys.platform != "linux":
+    def __init__(self, timeout: float | None = None, memory: int | None = None) -> None:
+        if timeout is not None and not (_is_number(timeout, float) and 0 < timeout <= _LONGEST):
+            raise LitefuseError(f"timeout must be a number of seconds above 0 and at most a year, not {timeout!r}")
+        if memory is not None and not (_is_number(memory) and 0 < memory < 1 << 63):
+            raise LitefuseError(f"memory must be a number of bytes above 0, not {memory!r}")
+        if memory is not None and sys.platform != "linux":
             raise LitefuseError(
                 "memory can be limited only on Linux: other systems do not enforce limits on a process's memory",
                 hint="Leave out memory (on the command line, --memory), or run it in a container with a limit.",
             )
+        self.timeout, self.memory = timeout, memory
+        self._begun = time.monotonic()
 
     @property
     def remaining(self) -> float | None:
@@ -86,7 +82,7 @@ class ProcessLimits:
         )
 
 
-_current: ContextVar[ProcessLimits] = ContextVar("process_limits", default=ProcessLimits())  # noqa: B039  it is frozen
+_current: ContextVar[ProcessLimits] = ContextVar("process_limits", default=ProcessLimits())  # noqa: B039  nobody changes it
 
 
 def process_limits() -> ProcessLimits:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from litefuse.support.records import Record
 from litefuse.support.report.entries import (
     ChainReport,
     KernelReport,
@@ -61,8 +62,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class CompositeReport(ShownInNotebooks):
+class CompositeReport(ShownInNotebooks, Record):
     """The outcome of one annotated function.
 
     Attributes:
@@ -102,8 +102,7 @@ class CompositeReport(ShownInNotebooks):
         return f"not compared: {self.unchecked}" if self.unchecked else "not compared"
 
 
-@dataclass(frozen=True)
-class FileCheckReport:
+class FileCheckReport(Record):
     """The check that the written file runs.
 
     Attributes:
@@ -118,8 +117,7 @@ class FileCheckReport:
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-@dataclass(frozen=True)
-class VariableReport:
+class VariableReport(Record):
     """The outcome of one variable.
 
     Attributes:
@@ -137,8 +135,7 @@ class VariableReport:
     writer: str | None = None
 
 
-@dataclass(frozen=True)
-class Report(Shown):
+class Report(Shown, Record):
     """The report of a conversion.
 
     Attributes:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from litefuse.support.records import Record
 
 __all__ = [
     "ChainReport",
@@ -21,8 +22,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class KernelReport:
+class KernelReport(Record):
     """A kernel that was generated from a composite's body.
 
     Attributes:
@@ -42,8 +42,7 @@ class KernelReport:
         )
 
 
-@dataclass(frozen=True)
-class ChainReport:
+class ChainReport(Record):
     """The outcome of a chain of ops that nobody marked, with ``generate_kernels``.
 
     Attributes:
@@ -67,8 +66,7 @@ class ChainReport:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class LackingOpReport:
+class LackingOpReport(Record):
     """The outcome of a TensorFlow op that LiteRT lacks.
 
     Attributes:
@@ -89,8 +87,7 @@ class LackingOpReport:
     count: int = 0
 
 
-@dataclass(frozen=True)
-class LeftOutReport:
+class LeftOutReport(Record):
     """A signature that was not converted.
 
     Attributes:
@@ -104,8 +101,7 @@ class LeftOutReport:
     usable: bool = True
 
 
-@dataclass(frozen=True)
-class LoopReport:
+class LoopReport(Record):
     """A loop that stays a loop or was unrolled, or an unrolled layer that stays unrolled.
 
     Attributes:
@@ -117,8 +113,7 @@ class LoopReport:
     reason: str
 
 
-@dataclass(frozen=True)
-class RetypedReport:
+class RetypedReport(Record):
     """Something whose dtype was changed, as requested.
 
     Attributes:
@@ -136,8 +131,7 @@ class RetypedReport:
     count: int = 1
 
 
-@dataclass(frozen=True)
-class TargetCheckReport:
+class TargetCheckReport(Record):
     """The check of the written file with the software of its target; :func:`litefuse.check` says more.
 
     Attributes:
@@ -156,8 +150,7 @@ class TargetCheckReport:
     facts: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class RecognizerReport:
+class RecognizerReport(Record):
     """The findings of a recognizer that is not litefuse's own.
 
     Attributes:
@@ -171,8 +164,7 @@ class RecognizerReport:
     closest: str | None = None
 
 
-@dataclass(frozen=True)
-class LayerReport:
+class LayerReport(Record):
     """A layer that litefuse knows by name, found by what the model computes.
 
     Attributes:
@@ -189,8 +181,7 @@ class LayerReport:
     became: str
 
 
-@dataclass(frozen=True)
-class NearLayerReport:
+class NearLayerReport(Record):
     """Something that is nearly a layer that litefuse knows by name.
 
     Attributes:
@@ -204,8 +195,7 @@ class NearLayerReport:
     reason: str
 
 
-@dataclass(frozen=True)
-class RenamedReport:
+class RenamedReport(Record):
     """An input or output that was given another name.
 
     Attributes:

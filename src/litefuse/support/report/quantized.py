@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from litefuse.support.options.forms import Quantization
+from litefuse.support.records import Record
 from litefuse.support.report.shown import ShownInNotebooks
 
 __all__ = [
@@ -22,8 +23,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class FloatOp:
+class FloatOp(Record):
     """An op of a quantized model that does not compute in integers throughout.
 
     Attributes:
@@ -41,8 +41,7 @@ class FloatOp:
     weights: int = 0
 
 
-@dataclass(frozen=True)
-class OpKinds:
+class OpKinds(Record):
     """The number of ops of each kind; QUANTIZE, DEQUANTIZE and ops that compute with no real numbers do not count.
 
     Attributes:
@@ -56,8 +55,7 @@ class OpKinds:
     real: int = 0
 
 
-@dataclass(frozen=True)
-class OutputDifference:
+class OutputDifference(Record):
     """The effect of quantization on one output.
 
     Attributes:
@@ -73,8 +71,7 @@ class OutputDifference:
     mean: float
 
 
-@dataclass(frozen=True)
-class LayerDifference:
+class LayerDifference(Record):
     """The effect of quantization on one tensor inside a model.
 
     Attributes:
@@ -94,8 +91,7 @@ class LayerDifference:
     added: float
 
 
-@dataclass(frozen=True)
-class MovingRange:
+class MovingRange(Record):
     """A tensor whose range still grew at the last samples.
 
     Attributes:
@@ -107,8 +103,7 @@ class MovingRange:
     growth: float
 
 
-@dataclass(frozen=True)
-class CurvePoint:
+class CurvePoint(Record):
     """A point of the curve of size against error.
 
     Attributes:
@@ -122,8 +117,7 @@ class CurvePoint:
     forms: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class LayerForm:
+class LayerForm(Record):
     """The form of a layer's weights, and why it has it.
 
     Attributes:
@@ -141,8 +135,7 @@ class LayerForm:
     errors: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class MixedPrecision:
+class MixedPrecision(Record):
     """The outcome of automatic mixed precision.
 
     Attributes:
@@ -154,8 +147,7 @@ class MixedPrecision:
     layers: tuple[LayerForm, ...]
 
 
-@dataclass(frozen=True)
-class QuantizationReport(ShownInNotebooks):
+class QuantizationReport(ShownInNotebooks, Record):
     """The quantization of weights and activations.
 
     Attributes:
