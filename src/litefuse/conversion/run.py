@@ -19,7 +19,7 @@ from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBef
 from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes, loops_left, with_unrolled
 from litefuse.conversion.summary import ModelSummary, summarize
 from litefuse.errors import LitefuseError, NotFusedError
-from litefuse.frontends.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, load, op_registry
+from litefuse.frontends.saved_model import SavedModel, load
 from litefuse.frontends.saved_model.model import IMPLEMENTS
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
@@ -50,6 +50,7 @@ from litefuse.support.records import Record
 from litefuse.support.report import CompositeReport, Report
 
 if TYPE_CHECKING:
+    from litefuse.frontends.saved_model.retyping import Retyping
     from litefuse.passes.fake_quantization.pairs import NodesFound
 
 __all__ = ["run_conversion", "run_job"]
@@ -138,9 +139,8 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 
 def _convert(job: ConversionJob, steps: Steps) -> Report:
     COUNTS.clear()
-    dtypes = {**(NARROWED if job.narrow else {}), **(WIDENED if job.widen else {})}
-    retyping = Retyping(op_registry(), dtypes)
-    saved_model, imported, shapes = _import(job, steps, retyping if dtypes else None)
+    retyping = _retyping(job)
+    saved_model, imported, shapes = _import(job, steps, retyping)
     module = imported.module
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
     values = VariableValues(imported, weights)
@@ -213,10 +213,10 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
         needless_custom_ops=tuple(sorted(allowed - {*written.summary.custom_ops})),
         narrowed=(
-            *_retyped(retyping, NARROWED),
+            *_retyped(retyping, narrower=True),
             *(reports.RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
         ),
-        widened=_retyped(retyping, WIDENED),
+        widened=_retyped(retyping, narrower=False),
         target=", ".join(job.target),
         batch_taken=None if shapes.batch == job.input_shapes.batch else shapes.batch,
         quantization=written.quantization,
@@ -375,7 +375,21 @@ def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) 
     return tuple(name for name in custom_ops if name in python_only)
 
 
-def _retyped(retyping: Retyping, dtypes: Mapping[DataType, DataType]) -> tuple[reports.RetypedReport, ...]:
+def _retyping(job: ConversionJob) -> Retyping | None:
+    if not (job.narrow or job.widen):
+        return None
+    from litefuse.frontends.saved_model import op_registry, retyping  # few conversions change dtypes
+
+    dtypes = {**(retyping.NARROWED if job.narrow else {}), **(retyping.WIDENED if job.widen else {})}
+    return retyping.Retyping(op_registry(), dtypes)
+
+
+def _retyped(retyping: Retyping | None, *, narrower: bool) -> tuple[reports.RetypedReport, ...]:
+    if retyping is None:
+        return ()
+    from litefuse.frontends.saved_model.retyping import NARROWED, WIDENED  # as above
+
+    dtypes = NARROWED if narrower else WIDENED
     return tuple(
         reports.RetypedReport(retyped.what, retyped.name, str(retyped.dtype), str(dtypes[retyped.dtype]), count)
         for retyped, count in retyping.counts.items()

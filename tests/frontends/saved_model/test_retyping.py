@@ -8,8 +8,9 @@ import numpy.typing as npt
 import pytest
 
 from litefuse.errors import GraphError
-from litefuse.frontends.saved_model import NARROWED, WIDENED, DataType, Retyping, SavedModel, op_registry, tensor_value
+from litefuse.frontends.saved_model import DataType, SavedModel, op_registry, tensor_value
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NameAttrList, TensorProto
+from litefuse.frontends.saved_model.retyping import NARROWED, WIDENED, Retyping
 
 
 def model_of(function: FunctionDef) -> SavedModel:

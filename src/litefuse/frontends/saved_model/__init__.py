@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from litefuse.frontends.saved_model.captures import Asset, Capture, Constant, ResourceObject, Table, Variable
 from litefuse.frontends.saved_model.dtypes import DataType
-from litefuse.frontends.saved_model.graph_def import is_graph_file, load_graph
-from litefuse.frontends.saved_model.loader import load
+from litefuse.frontends.saved_model.loader import is_graph_file, load
 from litefuse.frontends.saved_model.model import SavedModel
 from litefuse.frontends.saved_model.op_registry import OpRegistry, op_registry
-from litefuse.frontends.saved_model.retyping import NARROWED, WIDENED, Retyping
 from litefuse.frontends.saved_model.signatures import Signature, TensorSpec
 from litefuse.frontends.saved_model.tensor_bundle import Storage, TensorBundle
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
 
 __all__ = [
-    "NARROWED",
-    "WIDENED",
     "Asset",
     "Capture",
     "Constant",
     "DataType",
     "OpRegistry",
     "ResourceObject",
-    "Retyping",
     "SavedModel",
     "Signature",
     "Storage",
@@ -32,7 +27,6 @@ __all__ = [
     "Variable",
     "is_graph_file",
     "load",
-    "load_graph",
     "op_registry",
     "tensor_value",
 ]

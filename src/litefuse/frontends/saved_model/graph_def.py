@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.dtypes import Shape
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["SIGNATURE_KEY", "is_graph_file", "load_graph", "read_graph"]
+__all__ = ["SIGNATURE_KEY", "load_graph", "read_graph"]
 
 SIGNATURE_KEY = "serving_default"
 
@@ -34,11 +34,6 @@ _PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2"})
 # Ops that are not outputs even if nothing reads them.
 _NO_OUTPUTS = frozenset({"Const", "PlaceholderWithDefault", *_PLACEHOLDERS})
 _LISTED = 20  # the maximum number of node names in a message
-
-
-def is_graph_file(path: Path) -> bool:
-    """Whether a path is a file whose name says that it may hold a graph."""
-    return path.suffix in {".pb", _TEXT} and path.stem != "saved_model" and path.is_file()
 
 
 def load_graph(path: Path, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> SavedModel:

@@ -14,8 +14,6 @@ from litefuse.errors import SavedModelError, SignatureError
 from litefuse.frontends.saved_model.argument_order import output_names
 from litefuse.frontends.saved_model.captures import Asset, Constant, ResourceObject, Table
 from litefuse.frontends.saved_model.dtypes import DataType
-from litefuse.frontends.saved_model.graph_def import is_graph_file, load_graph
-from litefuse.frontends.saved_model.graph_signatures import GraphSignatures, initial_values
 from litefuse.frontends.saved_model.messages import AssetFileDef, CollectionDef, MetaGraphDef, NodeDef
 from litefuse.frontends.saved_model.messages import SavedModel as SavedModelProto
 from litefuse.frontends.saved_model.model import SavedModel
@@ -24,7 +22,6 @@ from litefuse.frontends.saved_model.object_graph import ObjectGraph
 from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.frontends.saved_model.regular_file import read_regular, resolve_inside
 from litefuse.frontends.saved_model.signatures import INTERNAL_KEYS, Signature, SignatureReader
-from litefuse.frontends.saved_model.tables import table_of_resource
 from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
 from litefuse.frontends.saved_model.variables import checkpoint_keys, load_variables
 from litefuse.support.files.readable import check_there, is_there
@@ -33,10 +30,17 @@ from litefuse.support.records import Record
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-__all__ = ["load", "read_meta_graph"]
+    from litefuse.frontends.saved_model.graph_signatures import GraphSignatures
+
+__all__ = ["is_graph_file", "load", "read_meta_graph"]
 
 _DEFAULT_TAGS = frozenset({"serve"})
 _ASSETS_COLLECTION = "saved_model_assets"
+
+
+def is_graph_file(path: Path) -> bool:
+    """Whether a path is a file whose name says that it may hold a graph."""
+    return path.suffix in {".pb", ".pbtxt"} and path.stem != "saved_model" and path.is_file()
 
 
 def load(
@@ -51,7 +55,7 @@ def load(
     Args:
         path: The SavedModel's folder, or the file of a frozen graph (``.pb``, ``.pbtxt``).
         tags: The tags of the meta graph to load; None for the only one, or else the one tagged ``serve`` alone.
-        input_arrays: The input tensors of a frozen graph; see :func:`load_graph`.
+        input_arrays: The input tensors of a frozen graph; see ``load_graph``.
         output_arrays: The output tensors of a frozen graph.
 
     Raises:
@@ -62,6 +66,8 @@ def load(
     if is_graph_file(Path(path)):
         if tags is not None:
             raise SignatureError("a frozen graph has no tags", where=str(path))
+        from litefuse.frontends.saved_model.graph_def import load_graph  # few models are one
+
         return load_graph(Path(path), input_arrays, output_arrays)
     folder = _find_folder(Path(path))
     if input_arrays is not None or output_arrays is not None:
@@ -176,15 +182,21 @@ class _Loader(Record):
         of_model = output_names(self.folder)
         reader = SignatureReader(nodes, functions, graph.concrete_functions, graph.signature_functions(), of_model)
         assets = self._assets(graph)
-        from_graph = GraphSignatures(
-            folder=self.folder,
-            nodes=nodes,
-            registry=op_registry(),
-            assets=self._assets_by_node(),
-            functions=functions,
-            first_id=len(graph.nodes),
-            initial=initial_values(self.meta_graph, nodes, op_registry()),
-        )
+
+        @functools.cache
+        def from_graph() -> GraphSignatures:
+            from litefuse.frontends.saved_model.graph_signatures import GraphSignatures, initial_values  # as above
+
+            return GraphSignatures(
+                folder=self.folder,
+                nodes=nodes,
+                registry=op_registry(),
+                assets=self._assets_by_node(),
+                functions=functions,
+                first_id=len(graph.nodes),
+                initial=initial_values(self.meta_graph, nodes, op_registry()),
+            )
+
         unusable: dict[str, SavedModelError] = {}
         signatures: dict[str, Signature] = {}
         tables: dict[int, Table] = {}
@@ -205,6 +217,8 @@ class _Loader(Record):
             bound_inputs={name: tuple(saved.bound_inputs) for name, saved in graph.concrete_functions.items()},
         )
         for number in list(resources):
+            from litefuse.frontends.saved_model.tables import table_of_resource  # few models have such objects
+
             checkpoint = functools.partial(self._checkpoint_of_table, graph, number)
             table = table_of_resource(resources[number], functions, model.captures, op_registry(), checkpoint)
             if table is not None:
@@ -215,7 +229,7 @@ class _Loader(Record):
             function = reader.function_of(key, definition)
             try:
                 if function is None:
-                    signatures[key] = from_graph.read(key, definition)
+                    signatures[key] = from_graph().read(key, definition)
                 else:
                     signatures[key] = reader.read(key, definition, function, model.captures(function))
             except SavedModelError as error:

@@ -22,7 +22,6 @@ from litefuse.frontends.saved_model.dtypes import DataType, is_array_shape
 from litefuse.frontends.saved_model.messages import BundleEntryProto, BundleHeaderProto
 from litefuse.frontends.saved_model.regular_file import open_regular, read_regular
 from litefuse.frontends.saved_model.sorted_table import crc32c, mask, read_table, read_varint
-from litefuse.frontends.saved_model.tensor_slice import TensorSlice
 from litefuse.support.records import Record
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from litefuse.frontends.saved_model.tensor_slice import TensorSlice
 
 __all__ = ["Storage", "TensorBundle", "TensorEntry"]
 
@@ -189,7 +190,11 @@ class TensorBundle(Record):
         shape = tuple(dim.size for dim in proto.shape.dim)
         if proto.shape.unknown_rank or not is_array_shape(shape):
             raise self._error(key, f"its shape {list(shape)} is not that of a tensor")
-        slices = tuple(map(TensorSlice.from_proto, proto.slices))
+        slices: tuple[TensorSlice, ...] = ()
+        if proto.slices:
+            from litefuse.frontends.saved_model.tensor_slice import TensorSlice  # few variables are partitioned
+
+            slices = tuple(map(TensorSlice.from_proto, proto.slices))
         return TensorEntry(key, dtype, shape, proto.shard_id, proto.offset, proto.size, proto.crc32c, slices)
 
     def _read(self, entry: TensorEntry, *, verify: bool) -> NDArray[Any]:

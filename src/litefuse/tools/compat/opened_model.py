@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from litefuse.frontends.saved_model import TensorSpec, is_graph_file, load, load_graph
+from litefuse.frontends.saved_model import TensorSpec, is_graph_file, load
 
 __all__ = ["OpenedModel", "open_model"]
 
@@ -61,7 +61,7 @@ def open_model(
         SavedModelError: It cannot be read.
     """
     is_graph = is_graph_file(path)
-    model = load_graph(path, input_arrays, output_arrays) if is_graph else load(path, tags)
+    model = load(path, input_arrays=input_arrays, output_arrays=output_arrays) if is_graph else load(path, tags)
     trained = any(node.op in _FAKE_QUANTIZATION for function in model.functions.values() for node in function.node_def)
     chosen = {
         key: signature.inputs for key, signature in model.signatures.items() if signatures is None or key in signatures

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.frontends.keras_file import is_keras_file
-from litefuse.frontends.saved_model.graph_def import is_graph_file
+from litefuse.frontends.saved_model import is_graph_file
 from litefuse.kernels.generator.op_calls import Call, read_calls
 from litefuse.support.files.readable import check_there
 from litefuse.support.files.temporary import make_temporary_folder

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from litefuse.errors import GraphError
-from litefuse.frontends.saved_model.control_flow.flat_function import FlatFunction, kind
 
 if TYPE_CHECKING:
-    from litefuse.frontends.saved_model.messages import FunctionDef
+    from litefuse.frontends.saved_model.control_flow.flat_function import FlatFunction
+    from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
 __all__ = ["functionalize"]
@@ -34,10 +34,11 @@ def functionalize(
         GraphError: The nodes do not form loops and conditionals.
         SavedModelError: A node lacks an attribute that determines its outputs.
     """
-    if not any(kind(node) in _OPS or node.op == "TensorArrayV3" for node in function.node_def):
+    if not any(_is_old(node) or node.op == "TensorArrayV3" for node in function.node_def):
         return function, []
     # Imported late, since few models need these modules.
     from litefuse.frontends.saved_model.control_flow.conditionals import conditionals_to_if
+    from litefuse.frontends.saved_model.control_flow.flat_function import FlatFunction
     from litefuse.frontends.saved_model.control_flow.loops import loops_to_while
     from litefuse.frontends.saved_model.control_flow.tensor_arrays import tensor_arrays_to_lists
 
@@ -64,9 +65,13 @@ def functionalize(
     return _checked(flat), made
 
 
+def _is_old(node: NodeDef) -> bool:
+    return node.op.removeprefix("Ref") in _OPS
+
+
 def _checked(function: FlatFunction) -> FunctionDef:
     for node in function.nodes.values():
-        if kind(node) in _OPS:
+        if _is_old(node):
             raise GraphError(
                 f"{node.op} is control flow of TensorFlow 1 that belongs to no loop and no conditional",
                 where=function.where(node.name),

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef, TensorProto, TensorShapeProto
 from litefuse.frontends.saved_model.nodes import Nodes, control_inputs, data_inputs, node_of
-from litefuse.frontends.saved_model.op_registry import Statefulness, input_count, statefulness_of
+from litefuse.frontends.saved_model.op_registry import OpRegistry, Statefulness, input_count, statefulness_of
 
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import AttrValue
-    from litefuse.frontends.saved_model.nodes import Nodes, control_inputs, data_inputs, node_of
-from litefuse.frontends.saved_model.op_registry import OpRegistry
 
 __all__ = ["SWITCHES", "FlatFunction", "constant_node", "kind"]
 
