@@ -21,7 +21,8 @@ def order(text: str) -> list[str]:
 
 def unit(path: Path, table: Iterable[str]) -> str | None:
     """The entry of the table that a file, relative to the sources, belongs to."""
-    names = ["/".join(path.parts[:2]), path.parts[0]]
+    inner = "/".join(path.parts[:2])
+    names = [inner, f"{inner}.py", path.parts[0]]
     return next((name for name in names if name in table), None)
 
 

@@ -66,13 +66,13 @@ from litefuse.passes.finishing.separate_activations import SeparateActivations
 from litefuse.passes.finishing.sequence_layouts import CancelLayoutChanges
 from litefuse.passes.finishing.static_shapes import TypeStaticShapes
 from litefuse.passes.finishing.tensor_names import NameTensors
-from litefuse.passes.legalize.after_engine import DecomposeOps
 from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
 from litefuse.passes.legalize.chosen_ops import WithholdChosenOps
 from litefuse.passes.legalize.composite_ops import EmitCompositeOps
 from litefuse.passes.legalize.custom_ops import EmitCustomOps
 from litefuse.passes.legalize.expand_powers import ExpandPowers
 from litefuse.passes.legalize.inplace_ops import LowerInplaceOps
+from litefuse.passes.legalize.left_over import DecomposeOps
 from litefuse.passes.legalize.matrix_products import MultiplyMatrices
 from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
 from litefuse.passes.legalize.zero_operands import KeepZeroOperands
@@ -85,8 +85,7 @@ from litefuse.passes.plain_forms.reshapes import JoinReshapes
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
 from litefuse.passes.tensor_lists.dense_lists import LowerTensorLists
-from litefuse.passes.variables.call_once import CallOnce
-from litefuse.passes.variables.freeze_variables import FreezeVariables, InitializeVariables
+from litefuse.passes.variables.freeze_variables import CallOnce, FreezeVariables, InitializeVariables
 from litefuse.passes.variables.handles_and_reads import MergeHandles, SeparateReads
 from litefuse.passes.variables.hash_tables import InitializeTables
 from litefuse.passes.variables.random_generators import KeepGenerators

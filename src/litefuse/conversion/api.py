@@ -319,7 +319,7 @@ def convert(
         min_runtime=RuntimeLimit.of(min_runtime),
         check_fusions=check_fusions,
         check_custom_ops=check_custom_ops,
-        finish=Finish.of(local(metadata), rename),
+        finish=Finish.of(local(metadata), rename) or None,
         limits=Limits(max_ops, max_constant_bytes),
         dump_ir=dump,
     )

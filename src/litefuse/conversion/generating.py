@@ -94,7 +94,7 @@ def _of_chains(
     others = found if found is not None and found.library is not None else None
     chains = generate_chains(job.output, folder, model="model.tflite", others=others, on_step=on_step)
     if any(chain.kernel is not None for chain in chains):
-        if job.finish.description is not None:
+        if job.finish is not None and job.finish.description is not None:
             from litefuse.litert.metadata.finish import finish_file
 
             # The file was written anew, without what was behind it.

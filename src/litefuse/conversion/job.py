@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from litefuse.litert.export.runtime_versions import RuntimeLimit
-from litefuse.litert.metadata.description import Finish
 from litefuse.litert.targets import traits_of
 from litefuse.support.options.forms import CompositeForms, Quantization, RequiredComposites, RnnForm
 from litefuse.support.options.input_shapes import InputShapes
@@ -19,6 +18,7 @@ from litefuse.support.records import Record
 
 if TYPE_CHECKING:
     from litefuse.conversion.quantization.dataset import Samples
+    from litefuse.litert.metadata.description import Finish
     from litefuse.support.options.ir_dump import IrDump
 
 __all__ = ["ConversionJob"]
@@ -54,7 +54,7 @@ class ConversionJob(Record):
         quantization_layers: Whether the difference from quantization is measured inside the model, too.
         max_error: The maximum difference in the outputs from quantization; None: any.
         min_runtime: The oldest release that has to run the file; None: any.
-        finish: Metadata, associated files and other names of inputs and outputs, which the written file gets.
+        finish: Metadata, associated files and other names of inputs and outputs for the written file; None: none.
         limits: The limits on the model's size during conversion.
         plug_ins: The entry points of installed packages; None: they are found when needed.
         fusions: The fusions registered by the caller, pickled: a list of (names, class).
@@ -90,7 +90,7 @@ class ConversionJob(Record):
     quantization_layers: bool = False
     max_error: float | None = None
     min_runtime: RuntimeLimit | None = None
-    finish: Finish = field(default_factory=Finish)
+    finish: Finish | None = None
     limits: Limits = field(default_factory=Limits)
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None

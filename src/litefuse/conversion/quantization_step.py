@@ -49,6 +49,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
     """
     from litefuse.conversion.quantization.litert_quantizer import prepare_model
     from litefuse.litert.inspection.litert_model import inspect_litert_model
+    from litefuse.litert.metadata.description import Finish
     from litefuse.litert.metadata.finish import finish_file
 
     take_plug_ins(job.plug_ins)
@@ -65,7 +66,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         if job.quantize is not None:
             quantization, summary = quantize_file(partial, job, summary, announce, rnn=job.rnn_form)
         facts = inspect_litert_model(partial)
-        renamed = finish_file(partial, job.finish, files_of=job.source, where=str(job.source))
+        renamed = finish_file(partial, job.finish or Finish(), files_of=job.source, where=str(job.source))
         partial.replace(job.output)
     finally:
         partial.unlink(missing_ok=True)

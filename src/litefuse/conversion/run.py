@@ -35,9 +35,8 @@ from litefuse.litert.export.op_codes import check_runtime, runtime_of
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.known_custom_ops import by_kernel
 from litefuse.litert.targets import traits_of
-from litefuse.passes.legalize.custom_ops import RUNTIME_KERNELS, CustomOpForm
 from litefuse.passes.legalize.decomposition import Decomposed
-from litefuse.passes.legalize.lacking_ops import tensorflow_name
+from litefuse.passes.legalize.lacking_ops import RUNTIME_KERNELS, CustomOpForm, tensorflow_name
 from litefuse.passes.weights import Weights
 from litefuse.support import report as reports
 from litefuse.support.logs.events import INFO, event
@@ -254,7 +253,7 @@ def _import(
     keys = job.signatures or default_signatures(saved_model)
     imported = import_saved_model(saved_model if retyping is None else retyping.model(saved_model, keys), keys)
     steps.module = imported.module
-    if job.finish.rename:
+    if job.finish is not None and job.finish.rename:
         names = {
             point.symbol: {"inputs": [*point.inputs], "outputs": [*point.outputs]} for point in imported.entry_points
         }

@@ -14,8 +14,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from litefuse.ir.installation import missing_engine
-
 # The engine's libraries read these when they are loaded; without them each conversion prints some twenty lines.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
@@ -26,6 +24,8 @@ try:
     from litert_converter.mlir.dialects import func
     from litert_converter.mlir.passmanager import PassManager
 except ImportError as error:
+    from litefuse.ir.installation import missing_engine
+
     raise missing_engine(error) from error
 
 

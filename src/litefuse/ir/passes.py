@@ -40,6 +40,7 @@ class Deferred:
 
     name = ""
     ops: ClassVar[tuple[str, ...]]
+    when: ClassVar[Callable[[ir.Module], bool] | None]
     path: ClassVar[str]
 
     def __init__(self, *options: Any, **named: Any) -> None:
@@ -52,21 +53,30 @@ class Deferred:
         module, _, name = cls.path.partition(":")
         return getattr(importlib.import_module(f"litefuse.{module}"), name)
 
+    @classmethod
+    def may_change(cls, module: ir.Module, names: Iterable[str]) -> bool:
+        """Whether a module with ops of these names is one that the pass is for."""
+        has_ops = not cls.ops or any(name.startswith(cls.ops) for name in names)
+        return has_ops and (cls.when is None or cls.when(module))
+
     def run(self, module: ir.Module) -> bool:
         """Runs the pass, whatever the module has."""
         return self.load()(*self._options, **self._named).run(module)
 
 
-def deferred(path: str, *ops: str) -> type[Deferred]:
+def deferred(path: str, *ops: str, when: Callable[[ir.Module], bool] | None = None) -> type[Deferred]:
     """Returns a class in the place of a pass's own; the pass ``LowerCase`` has the name ``lower-case``.
 
     Args:
         path: The pass's module in ``litefuse``, and its class.
-        ops: How the names of ops begin without which it changes nothing; none: it is imported in any case.
+        ops: How the names of ops begin without which it changes nothing; none: it is imported in any case. A custom
+            op's name has its code behind it: ``tfl.custom Roll``.
+        when: Whether it may change a module with such ops; None: always.
     """
     own = path.rpartition(":")[2]
     name = re.sub(r"(?<!^)(?=[A-Z])", "-", own).lower()
-    return type(own, (Deferred,), {"name": name, "path": path, "ops": ops})
+    test = None if when is None else staticmethod(when)
+    return type(own, (Deferred,), {"name": name, "path": path, "ops": ops, "when": test})
 
 
 def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: bool = True) -> bool:
@@ -110,9 +120,9 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
     present: set[str] | None = None  # the names of the module's ops, until a pass runs
     for one in passes:
         on_pass(one.name)
-        if isinstance(one, Deferred) and one.ops:
-            present = present or {op.name for op in all_operations(module)}
-            if not any(name.startswith(one.ops) for name in present):
+        if isinstance(one, Deferred) and (one.ops or one.when):
+            present = present or {_full_name(op) for op in all_operations(module)}
+            if not one.may_change(module, present):
                 before.append(one.name)
                 continue
         present = None
@@ -126,3 +136,7 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
                 ) from error
         before.append(one.name)
     return modified
+
+
+def _full_name(op: ir.OpView) -> str:
+    return f"{op.name} {ir.StringAttr(op.attributes['custom_code']).value}" if op.name == "tfl.custom" else op.name

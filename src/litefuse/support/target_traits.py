@@ -9,7 +9,7 @@ __all__ = ["TargetTraits", "stricter"]
 
 
 class TargetTraits(NamedTuple):
-    """Capabilities of a target.
+    """Capabilities of a target; by default, those of LiteRT's interpreter.
 
     Attributes:
         runtime: What runs or compiles the model, for messages.
@@ -30,7 +30,7 @@ class TargetTraits(NamedTuple):
         composites: The names of composites that it computes as one op: layers of these names are kept as such.
     """
 
-    runtime: str
+    runtime: str = "LiteRT"
     dynamic: bool = True
     loops: bool = True
     variables: bool = True

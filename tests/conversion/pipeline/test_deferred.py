@@ -11,11 +11,13 @@ from litefuse.fusions.recognizers.recurrent import block_cells
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Deferred, run_passes
 from litefuse.passes.finishing import sequence_layouts
-from litefuse.passes.legalize import inplace_ops
+from litefuse.passes.legalize import inplace_ops, zero_operands
 from litefuse.passes.tensor_lists import list_ops
 from litefuse.passes.variables import random_generators, resource_ops
+from litefuse.passes.weights import cut_constants
 
 PASSES: dict[str, type[Deferred]] = {name: getattr(deferred, name) for name in deferred.__all__}
+CUTTING = [op for op, name in vars(cut_constants)["_NAMES"].items() if name in vars(cut_constants)["_CUTTING"]]
 
 
 @pytest.mark.parametrize("name", PASSES)
@@ -28,9 +30,11 @@ def test_the_pass_has_the_name_that_it_is_announced_by(name: str) -> None:
     ("name", "ops"),
     [
         ("CancelLayoutChanges", vars(sequence_layouts)["_RULES"]),
+        ("CutConstants", CUTTING),
         ("DecomposeResourceOps", vars(resource_ops)["_DECOMPOSITIONS"]),
         ("ExpandBlockCells", vars(block_cells)["_EXPANDED"]),
         ("KeepGenerators", vars(random_generators)["_STATELESS"]),
+        ("KeepZeroOperands", vars(zero_operands)["_FACTORS"] | vars(zero_operands)["_TERMS"]),
         ("LowerInplaceOps", vars(inplace_ops)["_LOWERED"]),
         ("LowerTensorLists", list_ops.CREATORS | list_ops.OPTIONALS | list_ops.READERS),
     ],

@@ -7,16 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from litefuse.conversion.pipeline.deferred import (
-    DecomposeResourceOps,
-    ExpandBlockCells,
-    InferLoopTypes,
-    LowerCase,
-    LowerConditions,
-    LowerFor,
-    LowerInplaceOps,
-    LowerXlaCallModule,
-)
+from litefuse.conversion.pipeline import deferred
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass
 from litefuse.ir.shapes.call_types import RefineCallTypes
@@ -30,15 +21,15 @@ __all__ = ["constant_variables", "explicit_state"]
 def explicit_state() -> list[Pass]:
     """Returns the first passes: they move variable handles to their uses, and make each use a read or a write."""
     return [
-        LowerFor(),  # whose body is called unlike all others
+        deferred.LowerFor(),  # whose body is called unlike all others
         LimitOps(),  # before functions are copied for their callers
-        LowerXlaCallModule(),
+        deferred.LowerXlaCallModule(),
         LimitOps(),  # including the functions that programs of JAX call
-        LowerCase(),
-        LowerConditions(),
-        LowerInplaceOps(),
+        deferred.LowerCase(),
+        deferred.LowerConditions(),
+        deferred.LowerInplaceOps(),
         RefineCallTypes(),
-        DecomposeResourceOps(),  # from here on, each use of a variable is a read or a write
+        deferred.DecomposeResourceOps(),  # from here on, each use of a variable is a read or a write
         LiftReads(),  # before SinkHandles, which copies a function for each variable that it is called with
         SinkHandles(),
         CheckHandles(),  # handles stand beside their uses now
@@ -54,6 +45,6 @@ def constant_variables(values: Callable[[str], ir.Attribute], verdicts: list[Ver
     """
     return [
         FreezeVariables(values, verdicts),
-        InferLoopTypes(),  # needs the constants
-        ExpandBlockCells(),
+        deferred.InferLoopTypes(),  # needs the constants
+        deferred.ExpandBlockCells(),
     ]

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+from litefuse.ir.attributes import COMPOSITE, INITIAL_STATE
+from litefuse.ir.call_graph import all_operations
+from litefuse.ir.constants import PLACEHOLDER
+from litefuse.ir.mlir import ir
 from litefuse.ir.passes import deferred
+from litefuse.passes.legalize.lacking_ops import has_left_over
 
 __all__ = [
     "CancelLayoutChanges",
     "CheckPairs",
     "CopyBranchResults",
+    "CutConstants",
+    "DecomposeOps",
     "DecomposeResourceOps",
     "DeferBranches",
     "DropLoopVariables",
     "EmbeddingLookups",
+    "EmitCompositeOps",
+    "EmitCustomOps",
     "ExpandBlockCells",
     "ExpandPowers",
     "FillBuffers",
     "FoldBranches",
+    "FoldFloat64",
+    "FoldWeights",
     "HoistProjections",
     "InferLoopTypes",
     "InitializeStates",
     "InitializeTables",
     "KeepGenerators",
+    "KeepZeroOperands",
     "LowerCase",
     "LowerConditions",
     "LowerFor",
@@ -30,15 +42,19 @@ __all__ = [
     "MarkBranches",
     "MergeHandles",
     "MultiplyMatrices",
+    "NameLayers",
     "NarrowFloat64",
     "OutlineLoops",
     "PairFakeQuantization",
+    "PrepareShapes",
     "ReadReversed",
     "SeparateActivations",
     "SeparateReads",
     "TypeStaticShapes",
     "UnrollLoops",
 ]
+
+_COMPOSITE = f"tfl.custom {COMPOSITE}"
 
 LowerFor = deferred("passes.control_flow.lower_for:LowerFor", "tf.For")
 LowerXlaCallModule = deferred("passes.stablehlo.xla_call_module:LowerXlaCallModule", "tf.XlaCallModule")
@@ -75,9 +91,26 @@ KeepGenerators = deferred(
     "tf.RandomUniformInt",
     "tf.TruncatedNormal",
 )
+FoldFloat64 = deferred(
+    "passes.weights.fold_float64:FoldFloat64",
+    when=lambda module: any(
+        op.name in {"tf.Cast", "tf.Const"} and str(ir.ShapedType(op.results[0].type).element_type) in {"f64", "ui64"}
+        for op in all_operations(module)
+    ),
+)
 NarrowFloat64 = deferred("passes.legalize.narrow_float64:NarrowFloat64", "tf.Cast")
 HoistProjections = deferred("passes.control_flow.hoist_projections:HoistProjections", "tf.While")
+NameLayers = deferred("fusions.recognizers.layers.name_layers:NameLayers")
 UnrollLoops = deferred("passes.control_flow.unroll_loops:UnrollLoops", "tf.While")
+KeepZeroOperands = deferred(
+    "passes.legalize.zero_operands:KeepZeroOperands", "tf.Add", "tf.FusedBatchNorm", "tf.Mul", "tf.Sub"
+)
+CutConstants = deferred(
+    "passes.weights.cut_constants:CutConstants",
+    *("tf.Gather", "tf.Slice", "tf.Split", "tf.StridedSlice", "tf.Unpack"),
+    *("tfl.gather", "tfl.slice", "tfl.split", "tfl.strided_slice", "tfl.unpack"),
+)
+FoldWeights = deferred("passes.weights.fold_weights:FoldWeights", PLACEHOLDER)
 ReadReversed = deferred("passes.control_flow.reversed_items:ReadReversed", "tf.ReverseV2")
 PairFakeQuantization = deferred("passes.fake_quantization.pairs:PairFakeQuantization")
 CheckPairs = deferred("passes.fake_quantization.pairs:CheckPairs")
@@ -91,12 +124,16 @@ CancelLayoutChanges = deferred(
     "tfl.unidirectional_sequence_",
 )
 EmbeddingLookups = deferred("passes.finishing.embedding_lookups:EmbeddingLookups", "tfl.gather")
-CopyBranchResults = deferred("passes.control_flow.branches:CopyBranchResults", "tf.If", "tfl.custom")
-InitializeStates = deferred("passes.finishing.initialize_states:InitializeStates", "tfl.custom")
+CopyBranchResults = deferred("passes.control_flow.branches:CopyBranchResults", "tf.If", _COMPOSITE)
+EmitCompositeOps = deferred("passes.legalize.composite_ops:EmitCompositeOps", _COMPOSITE)
+PrepareShapes = deferred("passes.finishing.prepared_shapes:PrepareShapes", "tfl.pack")
+InitializeStates = deferred("passes.finishing.initialize_states:InitializeStates", f"tfl.custom {INITIAL_STATE}")
 DeferBranches = deferred("passes.control_flow.branches:DeferBranches", "tf.If")
 FillBuffers = deferred("passes.control_flow.litert_loops:FillBuffers", "tfl.while")
 DropLoopVariables = deferred("passes.control_flow.litert_loops:DropLoopVariables", "tfl.while")
 OutlineLoops = deferred("passes.control_flow.litert_loops:OutlineLoops", "tfl.while")
+DecomposeOps = deferred("passes.legalize.left_over:DecomposeOps", when=has_left_over)
+EmitCustomOps = deferred("passes.legalize.custom_ops:EmitCustomOps", when=has_left_over)
 MergeHandles = deferred("passes.variables.handles_and_reads:MergeHandles", "tfl.var_handle")
 SeparateActivations = deferred("passes.finishing.separate_activations:SeparateActivations", "tfl.transpose_conv")
 SeparateReads = deferred("passes.variables.handles_and_reads:SeparateReads", "tfl.read_variable")

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.composites import composite_reports
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import Check, CheckTerms, Outcome
 from litefuse.fusions.fusion import find_fusion
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
-from litefuse.fusions.recognizers.layers.name_layers import NameLayers
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
@@ -76,7 +76,7 @@ class LayerNaming(Record):
             )
 
         return [
-            NameLayers(self._found, self._missed, wanted, None if self.check is None else self._difference),
+            deferred.NameLayers(self._found, self._missed, wanted, None if self.check is None else self._difference),
             FuseComposites(self._outcomes, self.check, forms=forms),
         ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from litefuse.conversion.pipeline.deferred import FoldBranches
+from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.stages import (
     Lowering,
     after_engine,
@@ -66,7 +66,7 @@ def _inline_and_fold(module: ir.Module, on_step: Callable[[str], None]) -> bool:
         ForwardValues().run(module)  # where shapes contradict each other, the module is invalid; inference reports why
         shapes = Simplify()
         run_passes(module, [shapes], on_step)
-        if not run_passes(module, [FoldBranches()], on_step):
+        if not run_passes(module, [deferred.FoldBranches()], on_step):
             return shapes.unsettled
 
 

@@ -7,32 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.conversion.pipeline.deferred import (
-    CancelLayoutChanges,
-    CheckPairs,
-    CopyBranchResults,
-    DeferBranches,
-    DropLoopVariables,
-    EmbeddingLookups,
-    ExpandPowers,
-    FillBuffers,
-    HoistProjections,
-    InitializeStates,
-    InitializeTables,
-    KeepGenerators,
-    LowerTensorLists,
-    MarkBranches,
-    MergeHandles,
-    MultiplyMatrices,
-    NarrowFloat64,
-    OutlineLoops,
-    PairFakeQuantization,
-    ReadReversed,
-    SeparateActivations,
-    SeparateReads,
-    TypeStaticShapes,
-    UnrollLoops,
-)
+from litefuse.conversion.pipeline import deferred
 from litefuse.frontends.saved_model import Table
 from litefuse.ir.engine.lowering import lower
 from litefuse.ir.importer import EntryPoint
@@ -43,21 +18,13 @@ from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.ir.shapes.result_types import TypeResults
 from litefuse.litert.targets import TargetTraits, traits_of
 from litefuse.passes.finishing.kept_copies import KeepCopies
-from litefuse.passes.finishing.prepared_shapes import PrepareShapes
 from litefuse.passes.finishing.tensor_names import NameTensors
-from litefuse.passes.legalize.after_engine import DecomposeOps
 from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
-from litefuse.passes.legalize.composite_ops import EmitCompositeOps
-from litefuse.passes.legalize.custom_ops import CustomOpForm, EmitCustomOps
 from litefuse.passes.legalize.decomposition import Decomposed
-from litefuse.passes.legalize.zero_operands import KeepZeroOperands
-from litefuse.passes.variables.call_once import CallOnce
-from litefuse.passes.variables.freeze_variables import InitializeVariables
+from litefuse.passes.legalize.lacking_ops import CustomOpForm
+from litefuse.passes.variables.freeze_variables import CallOnce, InitializeVariables
 from litefuse.passes.weights import Weights
-from litefuse.passes.weights.cut_constants import CutConstants
 from litefuse.passes.weights.fold_constants import FoldConstants
-from litefuse.passes.weights.fold_float64 import FoldFloat64
-from litefuse.passes.weights.fold_weights import FoldWeights
 from litefuse.passes.weights.lowered_constants import CheckConstants, DropConstants
 from litefuse.passes.weights.place_weights import PlaceWeights
 from litefuse.support.records import Record
@@ -88,7 +55,7 @@ def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
 
 def _after_engine() -> list[Pass]:
     """Returns the passes after the engine; all others run once the rewriting is inserted in the op's place."""
-    return [TypeResults(), PrepareShapes()]
+    return [TypeResults(), deferred.PrepareShapes()]
 
 
 def lower_one_op(module: ir.Module) -> None:
@@ -159,14 +126,14 @@ def initial_state(lowering: Lowering) -> list[Pass]:
     """Returns the passes that give the remaining variables and tables their initial contents."""
     return [
         InitializeVariables(lowering.state.values, lowering.initializers),
-        InitializeTables(lowering.state.tables, lowering.initializers),
+        deferred.InitializeTables(lowering.state.tables, lowering.initializers),
     ]
 
 
 def dense_lists() -> list[Pass]:
     """Returns the passes that replace lists by tensors, once calls are inlined: the uses of a list are then known."""
     return [
-        LowerTensorLists(),
+        deferred.LowerTensorLists(),
         RefineCallTypes(),  # calls that return tensors now, where they returned lists
     ]
 
@@ -174,22 +141,23 @@ def dense_lists() -> list[Pass]:
 def before_engine(lowering: Lowering) -> list[Pass]:
     """Returns the last passes on TensorFlow ops, once all shapes are inferred: they prepare the ops for the engine."""
     return [
-        MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
-        KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
-        FoldFloat64(),  # what is left of float64 is rewritten or refused
-        NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
+        deferred.MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
+        deferred.KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
+        deferred.FoldFloat64(),  # what is left of float64 is rewritten or refused
+        deferred.NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
         # Of steps that are unrolled for integers, input and state keep ranges of their own.
-        HoistProjections()
+        deferred.HoistProjections()
         if lowering.unrolled is None
-        else HoistProjections(least=0),  # emits products and slices of weights, for the passes that follow
+        else deferred.HoistProjections(least=0),  # emits products and slices of weights, for the passes that follow
         # After HoistProjections, which finds loops, and before what prepares single ops.
-        *([] if lowering.unrolled is None else [UnrollLoops(lowering.unrolled)]),
-        ReadReversed(),  # what unrolled loops read
-        *([] if lowering.fake_quantization is None else [PairFakeQuantization(lowering.fake_quantization)]),
+        *([] if lowering.unrolled is None else [deferred.UnrollLoops(lowering.unrolled)]),
+        deferred.ReadReversed(),  # what unrolled loops read
+        *([] if lowering.fake_quantization is None else [deferred.PairFakeQuantization(lowering.fake_quantization)]),
         *before_engine_of_one_op(lowering.decomposed),
-        CutConstants(lowering.weights),  # before PlaceWeights: each part of a weight gets a placeholder of its own
+        # Before PlaceWeights: each part of a weight gets a placeholder of its own.
+        deferred.CutConstants(lowering.weights),
         PlaceWeights(lowering.weights),
-        KeepZeroOperands(),  # a weight without a placeholder may be a factor that is zero everywhere
+        deferred.KeepZeroOperands(),  # a weight without a placeholder may be a factor that is zero everywhere
     ]
 
 
@@ -199,31 +167,32 @@ def after_engine(lowering: Lowering) -> list[Pass]:
     return [
         ForwardValues(lowered=True),  # first: the other passes read types
         TypeResults(),
-        *([] if lowering.fake_quantization is None else [CheckPairs(lowering.fake_quantization)]),
-        ExpandPowers(),  # not before the engine, which finds GELU by its POW
+        *([] if lowering.fake_quantization is None else [deferred.CheckPairs(lowering.fake_quantization)]),
+        deferred.ExpandPowers(),  # not before the engine, which finds GELU by its POW
         FoldConstants(),  # before FoldWeights, which fuses factors that are constants
-        CutConstants(kept),  # what loops pass through unchanged is a constant now, and so are places that were computed
-        FoldWeights(kept),
-        MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
-        CancelLayoutChanges(),
-        *([EmbeddingLookups()] if lowering.quantize else []),
-        CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
-        EmitCompositeOps(),
-        PrepareShapes(),
-        InitializeStates(),  # after PrepareShapes: the sizes of states must not be known before the call
-        DeferBranches(),  # after PrepareShapes, too: these sizes must not be known either
-        FillBuffers(),
-        DropLoopVariables(),
-        OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
-        DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
-        OutlineLoops(),  # decomposed ops may have new ones
-        MergeHandles(),
-        SeparateActivations(),
+        # What loops pass through unchanged is a constant now, and so are places that were computed.
+        deferred.CutConstants(kept),
+        deferred.FoldWeights(kept),
+        deferred.MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
+        deferred.CancelLayoutChanges(),
+        *([deferred.EmbeddingLookups()] if lowering.quantize else []),
+        deferred.CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
+        deferred.EmitCompositeOps(),
+        deferred.PrepareShapes(),
+        deferred.InitializeStates(),  # after PrepareShapes: the sizes of states must not be known before the call
+        deferred.DeferBranches(),  # after PrepareShapes, too: these sizes must not be known either
+        deferred.FillBuffers(),
+        deferred.DropLoopVariables(),
+        deferred.OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
+        deferred.DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
+        deferred.OutlineLoops(),  # decomposed ops may have new ones
+        deferred.MergeHandles(),
+        deferred.SeparateActivations(),
         KeepCopies(),  # after all that adds ops which XNNPACK runs
-        SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
+        deferred.SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
         CheckConstants(),
         # After DecomposeOps: what is left has no rewriting.
-        EmitCustomOps(
+        deferred.EmitCustomOps(
             lowering.allow_custom_ops,
             lowering.kernels,
             lowering.runtime_kernels,
@@ -233,7 +202,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         ),
         # Before TypeStaticShapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
         *([] if lowering.target.complex else _complex_pairs()),
-        *([] if lowering.target.dynamic else [TypeStaticShapes()]),
+        *([] if lowering.target.dynamic else [deferred.TypeStaticShapes()]),
         *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
         DropConstants(),  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.before_fusion import constant_variables, explicit_state
 from litefuse.conversion.pipeline.stages import Lowering, State, after_engine, before_engine, dense_lists, initial_state
 from litefuse.conversion.pipeline.steps import INLINE, LOWER, REMOVE_UNUSED
 from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.fuse_composites import FuseComposites
-from litefuse.fusions.recognizers.layers.name_layers import NameLayers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass
 from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.litert.targets import OWN, traits_of
-from litefuse.passes.control_flow.branches import FoldBranches
 from litefuse.passes.fake_quantization.pairs import NodesFound
 from litefuse.passes.legalize.chosen_ops import WithholdChosenOps
 from litefuse.passes.simplify.simplify import Simplify
@@ -64,9 +63,9 @@ def _names() -> Iterable[str]:
     yield from _of(constant_variables(_no_value, []))
     yield from (RecognizeComposites.name, FuseComposites.name)
     yield from _of(initial_state(lowering))
-    yield from (INLINE, ForwardValues.name, Simplify.name, FoldBranches.name)
+    yield from (INLINE, ForwardValues.name, Simplify.name, deferred.FoldBranches.name)
     yield from _of(dense_lists())
-    yield NameLayers.name
+    yield deferred.NameLayers.name
     yield from _of(before_engine(lowering))
     yield LOWER
     yield from _of(after_engine(lowering))

@@ -17,7 +17,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import run_passes
 from litefuse.kernels import PACK
 from litefuse.litert.runtime.custom_op import installed_kernels, registered_kernels
-from litefuse.passes.legalize.composite_ops import composite_name
 from litefuse.passes.legalize.lacking_ops import is_chosen, release
 from litefuse.passes.variables.freeze_variables import Verdict
 from litefuse.passes.weights import Weights
@@ -102,7 +101,11 @@ def standalone_model(
         ) from error
     ops = [op for function in functions(alone).values() for op in operations(function) if op.name in _FOR_KERNELS]
     for op in ops:
-        if op.name == "vhlo.composite_v1" and op.attributes["name"] == composite_name(without):
+        if op.name != "vhlo.composite_v1":
+            continue
+        from litefuse.passes.legalize.composite_ops import composite_name  # few functions have one
+
+        if op.attributes["name"] == composite_name(without):
             op.attributes["name"] = composite_name(f"{without} without its kernel")  # its decomposition runs
     for_kernels = bool(ops)
     return StandaloneModel(flatbuffer(alone), for_kernels)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.targets.question import Answer, Question, Refusal
-from litefuse.litert.targets.target import Hint, Target
 from litefuse.support.options.names import listed_names
 from litefuse.support.plug_ins.entry_points import find_plug_ins, take_plug_ins, third_party_code, what_was_raised
 from litefuse.support.target_traits import TargetTraits, stricter
 
+if TYPE_CHECKING:
+    from litefuse.litert.targets.question import Answer, Question
+    from litefuse.litert.targets.target import Target
+
 __all__ = [
     "ASK",
     "OWN",
-    "Hint",
-    "Target",
     "TargetTraits",
     "ask",
     "chosen_targets",
@@ -91,7 +91,8 @@ def traits_of(name: str | Sequence[str]) -> TargetTraits:
         LitefuseError: There is none of such a name.
     """
     names = [name] if isinstance(name, str) else name
-    return stricter([find_target(target).traits for target in names])
+    # Most conversions are for the interpreter, and need no more of it than this.
+    return stricter([TargetTraits() if target == "cpu" else find_target(target).traits for target in names])
 
 
 def ask(question: Question, announce: Callable[[str], None]) -> Answer:
@@ -107,6 +108,8 @@ def ask(question: Question, announce: Callable[[str], None]) -> Answer:
     except LitefuseError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the software raises
+        from litefuse.litert.targets.question import Answer, Refusal
+
         refusal = Refusal("", f"its software fails: {what_was_raised(error)}")
         return Answer(target.traits.runtime, takes=False, refusals=(refusal,))
 
@@ -114,9 +117,11 @@ def ask(question: Question, announce: Callable[[str], None]) -> Answer:
 def _loaded(name: str, load: Callable[[], Any], package: str) -> Target:
     with third_party_code(f"the target {name!r} cannot be imported", package):
         kind = load()
+    from litefuse.litert.targets.target import Target
+
     if not (isinstance(kind, type) and issubclass(kind, Target)):
         raise LitefuseError(
-            f"the target {name!r} is not a subclass of litefuse.litert.targets.Target",
+            f"the target {name!r} is not a subclass of litefuse.targets.Target",
             where=package,
             hint="Its entry point names a class: NAME = package.module:Class.",
         )

@@ -28,7 +28,7 @@ class Cpu(Target):
     """The stock interpreter, whose numbers those of all other targets are compared with."""
 
     name = "cpu"
-    traits = TargetTraits("LiteRT")
+    traits = TargetTraits()
     table = OpTable("LiteRT's schema", runs_own=True)
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:

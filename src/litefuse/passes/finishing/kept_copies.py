@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from litefuse.ir.call_graph import defined_functions, is_public
+from litefuse.ir.constants import DENSE_CONSTANTS
 from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import is_float32
-from litefuse.passes.finishing.prepared_shapes import is_computed_in_calls
 
-__all__ = ["KeepCopies"]
+__all__ = ["KNOWN", "PREPARED", "KeepCopies"]
 
 # Ops that XNNPACK computes in float32.
 _DELEGATED = frozenset(
@@ -37,6 +37,18 @@ _UNKNOWN_UNLESS_CONSTANT = {
     "tfl.segment_sum": 1,
     **{f"tfl.unsorted_segment_{name}": 2 for name in ("max", "min", "prod", "sum")},
 }
+
+#: Ops whose results LiteRT knows when it prepares a model.
+KNOWN = DENSE_CONSTANTS | {"tfl.shape"}
+#: Those that it evaluates when it prepares a model, if their operands are known (measured with ai-edge-litert 2.3.0).
+PREPARED = frozenset(
+    {
+        *("tfl.broadcast_args", "tfl.concatenation", "tfl.gather", "tfl.mul", "tfl.reduce_prod", "tfl.reshape"),
+        *("tfl.strided_slice", "tfl.tile"),
+    }
+)
+# The operands that hold the shape of an op's result.
+_STATED = {"tfl.broadcast_to": 1, "tfl.fill": 0, "tfl.reshape": 1, "tfl.tile": 1}
 
 
 class KeepCopies:
@@ -82,10 +94,18 @@ class KeepCopies:
         return modified
 
 
+def _is_computed_in_calls(op: ir.OpView) -> bool:
+    """Whether the shape of an op's result is given by an operand that LiteRT knows only at run time."""
+    if op.name not in _STATED:
+        return False
+    owner = op.operands[_STATED[op.name]].owner
+    return isinstance(owner, ir.Block) or owner.name not in KNOWN | PREPARED
+
+
 def _is_prepared_in_calls(block: ir.Block) -> bool:
     return any(
         op.name in _UNKNOWN_SHAPES
-        or is_computed_in_calls(op)
+        or _is_computed_in_calls(op)
         or (op.name in _UNKNOWN_UNLESS_CONSTANT and not is_constant(op.operands[_UNKNOWN_UNLESS_CONSTANT[op.name]]))
         for op in block.operations
     )

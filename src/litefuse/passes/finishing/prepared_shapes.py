@@ -10,27 +10,18 @@ import numpy as np
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import defined_functions, nested_operations
-from litefuse.ir.constants import DENSE_CONSTANTS, stored
+from litefuse.ir.constants import stored
 from litefuse.ir.litert_ops import MASKS, arithmetic, concatenation, int32_vector, part, strided_slice
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import is_used, replace_op
+from litefuse.passes.finishing.kept_copies import KNOWN, PREPARED
 
-__all__ = ["PrepareShapes", "is_computed_in_calls"]
+__all__ = ["PrepareShapes"]
 
-_KNOWN = DENSE_CONSTANTS | {"tfl.shape"}
-# Ops that LiteRT evaluates when it prepares a model, if the operands are known (measured with ai-edge-litert 2.3.0).
-_PREPARED = frozenset(
-    {
-        *("tfl.broadcast_args", "tfl.concatenation", "tfl.gather", "tfl.mul", "tfl.reduce_prod", "tfl.reshape"),
-        *("tfl.strided_slice", "tfl.tile"),
-    }
-)
 # The highest rank that STRIDED_SLICE supports, and the dtypes that SLICE supports as well.
 _MAX_RANK = 5
 _SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})
-# The operands that hold the shape of an op's result.
-_STATED = {"tfl.broadcast_to": 1, "tfl.fill": 0, "tfl.reshape": 1, "tfl.tile": 1}
 
 
 class _Element(NamedTuple):
@@ -39,14 +30,6 @@ class _Element(NamedTuple):
     vector: ir.Value
     place: int
     factor: int
-
-
-def is_computed_in_calls(op: ir.OpView) -> bool:
-    """Whether the shape of an op's result is given by an operand that LiteRT knows only at run time."""
-    if op.name not in _STATED:
-        return False
-    owner = op.operands[_STATED[op.name]].owner
-    return isinstance(owner, ir.Block) or owner.name not in _KNOWN | _PREPARED
 
 
 class PrepareShapes:
@@ -84,7 +67,7 @@ def _prepared(ops: Sequence[ir.OpView]) -> list[ir.OpView]:
     packed: list[ir.OpView] = []
     for op in ops:
         known = all(value in prepared for value in op.operands)
-        if op.name in _KNOWN or (op.name in _PREPARED and known):
+        if op.name in KNOWN or (op.name in PREPARED and known):
             prepared.update(op.results)
         elif op.name == "tfl.pack" and known and _is_shape(op):
             prepared.update(op.results)

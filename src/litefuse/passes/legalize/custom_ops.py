@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any
 
 from litefuse.errors import ConversionError, FusionError, UnsupportedOp, UnsupportedOpsError
 from litefuse.ir.attributes import attribute_value, custom_op_attributes
@@ -14,15 +14,19 @@ from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.types import is_resource, tensor_type_of
-from litefuse.passes.legalize.lacking_ops import REASON, is_chosen, is_option, left_over, tensorflow_name, tensorflow_op
+from litefuse.passes.legalize.lacking_ops import (
+    REASON,
+    CustomOpForm,
+    is_chosen,
+    is_option,
+    left_over,
+    tensorflow_name,
+    tensorflow_op,
+)
 from litefuse.support.options.names import closest
 from litefuse.support.records import Record
 
-__all__ = ["RUNTIME_KERNELS", "CustomOpForm", "EmitCustomOps"]
-
-RUNTIME_KERNELS = frozenset({"AudioSpectrogram", "Mfcc"})
-"""The TensorFlow ops that become custom ops of their names and options, of which LiteRT's interpreter has kernels; see
-``runtime.known_custom_ops``."""
+__all__ = ["EmitCustomOps"]
 
 # Limits of frequencies, which the kernel of Mfcc reads as integers (tflite/kernels/mfcc.cc).
 _LIMITS = ("lower_frequency_limit", "upper_frequency_limit")
@@ -48,24 +52,6 @@ _TENSOR_TYPES = {
         )
     )
 }
-
-
-class CustomOpForm(NamedTuple):
-    """A TensorFlow op that became a custom op.
-
-    Attributes:
-        op: The op's name.
-        in_runtime: Whether LiteRT has a kernel for it.
-        in_pack: Whether litefuse has a kernel for it.
-        python_only: Whether that kernel has no native form.
-        reason: Why the op was not rewritten into builtin ops; empty if no rewriting of this op exists.
-    """
-
-    op: str
-    in_runtime: bool
-    in_pack: bool
-    python_only: bool
-    reason: str
 
 
 class EmitCustomOps(Record):

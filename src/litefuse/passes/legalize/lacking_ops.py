@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from litefuse.ir.attributes import WITHHELD
-from litefuse.ir.call_graph import operations
+from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import func, ir
 
 __all__ = [
     "REASON",
+    "RUNTIME_KERNELS",
+    "CustomOpForm",
+    "has_left_over",
     "is_chosen",
     "is_option",
     "left_over",
@@ -28,6 +32,34 @@ _CHOSEN = "_litefuse_chosen"
 # Ops that can be exported beside those of the dialects below: IF is exported from TensorFlow's op If.
 _EXPORTED = frozenset({"arith.constant", "func.call", "func.return", "tf.If"})
 _EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
+
+
+RUNTIME_KERNELS = frozenset({"AudioSpectrogram", "Mfcc"})
+"""The TensorFlow ops that become custom ops of their names and options, of which LiteRT's interpreter has kernels; see
+``runtime.known_custom_ops``."""
+
+
+class CustomOpForm(NamedTuple):
+    """A TensorFlow op that became a custom op.
+
+    Attributes:
+        op: The op's name.
+        in_runtime: Whether LiteRT has a kernel for it.
+        in_pack: Whether litefuse has a kernel for it.
+        python_only: Whether that kernel has no native form.
+        reason: Why the op was not rewritten into builtin ops; empty if no rewriting of this op exists.
+    """
+
+    op: str
+    in_runtime: bool
+    in_pack: bool
+    python_only: bool
+    reason: str
+
+
+def has_left_over(module: ir.Module) -> bool:
+    """Whether a lowered module has such ops."""
+    return any(True for function in functions(module).values() for _ in left_over(function))
 
 
 def left_over(function: func.FuncOp) -> Iterator[ir.OpView]:

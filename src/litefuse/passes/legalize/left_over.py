@@ -1,4 +1,4 @@
-"""Replacement of the ops that the engine left by their rewritings."""
+"""The pass after the engine, which rewrites the ops that it left because LiteRT lacks them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,40 @@ from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.composite_ops import create_composite_op
 from litefuse.passes.legalize.decomposition import Decomposed
-from litefuse.passes.legalize.lacking_ops import REASON, is_option, tensorflow_name, tensorflow_op
+from litefuse.passes.legalize.lacking_ops import REASON, is_chosen, is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.passes.legalize.rewriting import Rewriting, Rewritings, spliced
 from litefuse.passes.legalize.seen_ops import replace_results
 from litefuse.passes.weights.fold_constants import FoldConstants
 
-__all__ = ["replace_left_over"]
+__all__ = ["DecomposeOps"]
 
 
-def replace_left_over(
+class DecomposeOps:
+    """Rewrites the TensorFlow ops that the engine left, if there is an exact rewriting.
+
+    A rewriting is built and lowered in a module of its own, and used if it is lowered completely. Equal ops share it.
+    If a kernel is faster, the op becomes a composite with its name and attributes, whose decomposition the rewriting
+    is. On an op that stays, an attribute states why. An op that the user chose to be a custom op is not looked at.
+
+    Args:
+        decomposed: Filled with a record of each op that is rewritten.
+        lower: Lowers a module of one function, the rewriting of an op, to builtin ops, in place.
+        narrow: Whether int64 ops without an exact rewriting may be computed in int32.
+    """
+
+    name = "decompose-ops"
+
+    def __init__(self, decomposed: list[Decomposed], lower: Callable[[ir.Module], None], narrow: bool = False) -> None:
+        self._decomposed = decomposed
+        self._lower = lower
+        self._narrow = narrow
+
+    def run(self, module: ir.Module) -> bool:
+        ops = [op for function in functions(module).values() for op in left_over(function) if not is_chosen(op)]
+        return _replace_left_over(module, ops, self._decomposed, self._lower, narrow=self._narrow)
+
+
+def _replace_left_over(
     module: ir.Module,
     ops: Sequence[ir.OpView],
     decomposed: list[Decomposed],

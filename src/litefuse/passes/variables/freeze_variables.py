@@ -1,9 +1,10 @@
-"""Finds the variables that change; makes constants of the others, and initializes those that change."""
+"""Finds the variables that change; makes constants of the others, and initializes those that change, once."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from litefuse.errors import GraphError
@@ -15,9 +16,8 @@ from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import assign_variable, resource_value_type, tensor_type_of
-from litefuse.passes.variables.call_once import initializer
 
-__all__ = ["FreezeVariables", "InitializeVariables", "Verdict"]
+__all__ = ["CallOnce", "FreezeVariables", "InitializeVariables", "Verdict", "initializer"]
 
 _HANDLE = "tf.VarHandleOp"
 # The dtypes that the runtime's ASSIGN_VARIABLE and READ_VARIABLE support.
@@ -175,3 +175,40 @@ def _check_state(variable: str, handle: ir.OpView) -> None:
             hint="Use one of these dtypes for what the model writes; widen=True, --widen makes float32 of float16 and "
             "bfloat16.",
         )
+
+
+@contextmanager
+def initializer(module: ir.Module, symbol: str, initializers: list[str]) -> Generator[None]:
+    """Defines a public function of what is emitted in the context, and adds its symbol to the initializers."""
+    taken = functions(module)
+    while symbol in taken:
+        symbol += "_"
+    initializers.append(symbol)
+    with ir.InsertionPoint(module.body):
+        function = func.FuncOp(symbol, ir.FunctionType.get([], []), visibility="public")
+    with ir.InsertionPoint(function.add_entry_block()):
+        yield
+        func.ReturnOp([])
+
+
+class CallOnce(NamedTuple):
+    """Inserts CALL_ONCE for each initializer at the beginning of every exported function.
+
+    The runtime runs it once for all of them, however often and in which order they are called.
+
+    Attributes:
+        initializers: The symbols of the functions that it runs.
+        entry_points: The exported functions.
+    """
+
+    name = "call-once"
+    initializers: Sequence[str]
+    entry_points: tuple[str, ...]
+
+    def run(self, module: ir.Module) -> bool:
+        by_symbol = functions(module)
+        for initializer in self.initializers:
+            for symbol in self.entry_points:
+                with ir.InsertionPoint.at_block_begin(by_symbol[symbol].entry_block):
+                    create_op("tfl.call_once", [], [], {"session_init_function": initializer})
+        return bool(self.initializers)

@@ -20,7 +20,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_like, create_op, create_value
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import ranked_type
-from litefuse.passes.variables.call_once import initializer
+from litefuse.passes.variables.freeze_variables import initializer
 
 __all__ = ["InitializeTables"]
 

@@ -13,7 +13,7 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import replace_op
 from litefuse.ir.tensors import Tensor, minimum
 from litefuse.ir.types import TensorType, assign_variable, ranked_tensor_type, tensor_type_of
-from litefuse.passes.variables.call_once import initializer
+from litefuse.passes.variables.freeze_variables import initializer
 
 __all__ = ["KeepGenerators"]
 

@@ -105,12 +105,8 @@ class FoldFloat64:
     name = "fold-float64"
 
     def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in defined_functions(module):
-            ops = list(nested_operations(function.entry_block))
-            if any(op.name in {"tf.Cast", "tf.Const"} and _element(op.results[0]) in _WIDE for op in ops):
-                modified |= _fold(ops)
-        return modified
+        folded = [_fold(list(nested_operations(function.entry_block))) for function in defined_functions(module)]
+        return any(folded)
 
 
 def _fold(ops: Sequence[ir.OpView]) -> bool:

@@ -20,7 +20,6 @@ from litefuse.support.report.entries import (
     RetypedReport,
     TargetCheckReport,
 )
-from litefuse.support.report.json_form import json_form
 from litefuse.support.report.quantized import (
     CurvePoint,
     FloatOp,
@@ -211,4 +210,6 @@ class Report(Shown, Record):
 
     def to_json(self) -> dict[str, Any]:
         """Returns the report as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
+        from litefuse.support.report.json_form import json_form  # few reports become JSON
+
         return json_form(self)

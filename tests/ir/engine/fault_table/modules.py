@@ -53,7 +53,7 @@ MODULES: tuple[Fault, ...] = (
         "initializers-of-a-saved-model",
         "The process crashes at ops of the dialect tf_saved_model, so a model's initializers cannot be expressed in "
         "it.",
-        "litefuse.passes.variables.call_once.CallOnce",
+        "litefuse.passes.variables.freeze_variables.CallOnce",
     ),
     _fault(
         "private-initializer",

@@ -23,9 +23,10 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import registered_by_value
-from litefuse.litert.targets import ASK, Hint, Target, find_target, target_names
+from litefuse.litert.targets import ASK, find_target, target_names
 from litefuse.litert.targets.op_table import refused_by_table
 from litefuse.litert.targets.question import Answer, Question, Refusal, TargetCall
+from litefuse.litert.targets.target import Hint, Target
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.input_shapes import drawn_shapes
 from litefuse.support.options.names import refuse_one_string
