@@ -137,7 +137,6 @@ def test_what_few_models_need_is_loaded_for_those() -> None:
         "litefuse.fusions.recognizers.recognizer",
         "litefuse.passes.legalize.before_engine",
         "litefuse.passes.legalize.decomposition",
-        "litefuse.passes.legalize.index",
         "litefuse.passes.legalize.lacking_ops",
     }
     assert not loaded & {"ai_edge_litert", "flatbuffers", "importlib.metadata", "ml_dtypes", "numpy.random", "secrets"}

@@ -1,13 +1,14 @@
-"""Writer of the model's file: the engine's flatbuffer with the mapped weights appended."""
+"""The model's file: its writer, which appends the mapped weights to the engine's flatbuffer, and what it counts."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import struct
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,10 @@ from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import correct_op_codes
 from litefuse.passes.weights import Weights
 
-__all__ = ["write_model"]
+if TYPE_CHECKING:
+    from litefuse.ir.mlir import ir
+
+__all__ = ["ModelSummary", "summarize", "write_model"]
 
 _STUB_BYTES = 16
 _RELEASE_BYTES = 1 << 24
@@ -142,3 +146,43 @@ def _correct_tensors(data: Any, corrections: Mapping[int, tuple[tuple[int, ...],
                 vector = follow(data, field_of(data, tensor, _SHAPE))
                 assert struct.unpack_from("<I", data, vector)[0] == len(shape)
                 struct.pack_into(f"<{len(shape)}i", data, vector + 4, *shape)
+
+
+# Ops that become buffers, or belong to another op, in the file.
+_NOT_OPERATORS = frozenset({"func.call", "func.return", "tfl.no_value", "tfl.yield"})  # nor are constants
+# LiteRT has one operator where the dialect has two ops.
+_OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1": "STABLEHLO_COMPOSITE"}
+
+
+class ModelSummary(NamedTuple):
+    """Summary of a model.
+
+    Attributes:
+        op_counts: The number of each operator over all subgraphs; custom ops by their names.
+        custom_ops: The names of the custom ops.
+    """
+
+    op_counts: Mapping[str, int]
+    custom_ops: tuple[str, ...]
+
+
+def summarize(module: ir.Module) -> ModelSummary:
+    """Counts the operators of a module that is ready for export."""
+    # A summary of a file needs no engine.
+    from litefuse.ir.call_graph import functions, operations
+    from litefuse.ir.constants import CONSTANTS
+    from litefuse.ir.mlir import ir
+
+    counts: Counter[str] = Counter()
+    custom: set[str] = set()
+    for function in functions(module).values():
+        for op in operations(function):
+            if op.name == "tfl.custom":
+                name = ir.StringAttr(op.attributes["custom_code"]).value
+                custom.add(name)
+            elif op.name in _NOT_OPERATORS or op.name in CONSTANTS:
+                continue
+            else:
+                name = _OPERATOR_NAMES.get(op.name) or op.name.removeprefix("tfl.").replace(".", "_").upper()
+            counts[name] += 1
+    return ModelSummary(dict(sorted(counts.items())), tuple(sorted(custom)))

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.conversion.job import ConversionJob
+from litefuse.conversion.model_file import ModelSummary
 from litefuse.conversion.pipeline.steps import Steps
-from litefuse.conversion.summary import ModelSummary
 from litefuse.errors import QuantizationError
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.litert.export.op_codes import NewerOp, newer_ops, too_old

@@ -10,14 +10,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.job import ConversionJob
-from litefuse.conversion.model_file import write_model
+from litefuse.conversion.model_file import ModelSummary, summarize, write_model
 from litefuse.conversion.pipeline.composites import VariableValues, freeze_and_fuse
 from litefuse.conversion.pipeline.layer_naming import LayerNaming
 from litefuse.conversion.pipeline.lowering import lower_module
 from litefuse.conversion.pipeline.stages import Lowering, State
 from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
 from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes, loops_left, with_unrolled
-from litefuse.conversion.summary import ModelSummary, summarize
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.frontends.saved_model import SavedModel, load
 from litefuse.frontends.saved_model.model import IMPLEMENTS

@@ -12,7 +12,7 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import replace_op
 
-__all__ = ["Deferred", "Pass", "Visitor", "deferred", "run_passes", "visit_ops"]
+__all__ = ["Deferred", "Pass", "Visitor", "deferred", "op_names", "run_passes", "visit_ops"]
 
 Visitor: TypeAlias = "Callable[[ir.OpView], ir.Value | Sequence[ir.Value | None] | bool | None]"
 """Takes an op; returns the values in the place of its results, or whether it changed the module by itself."""
@@ -103,6 +103,13 @@ def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: boo
     return modified
 
 
+def op_names(module: ir.Module) -> set[str]:
+    """Returns the names of a module's ops; a custom op's has its code behind it."""
+    ops = list(all_operations(module))
+    codes = (ir.StringAttr(op.attributes["custom_code"]).value for op in ops if op.name == "tfl.custom")
+    return {*(op.name for op in ops), *(f"tfl.custom {code}" for code in codes)}
+
+
 def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str], None] = lambda _: None) -> bool:
     """Runs passes in order and verifies the module after each one that changed it; returns whether any did.
 
@@ -121,7 +128,7 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
     for one in passes:
         on_pass(one.name)
         if isinstance(one, Deferred) and (one.ops or one.when):
-            present = present or {_full_name(op) for op in all_operations(module)}
+            present = present or op_names(module)
             if not one.may_change(module, present):
                 before.append(one.name)
                 continue
@@ -136,7 +143,3 @@ def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str
                 ) from error
         before.append(one.name)
     return modified
-
-
-def _full_name(op: ir.OpView) -> str:
-    return f"{op.name} {ir.StringAttr(op.attributes['custom_code']).value}" if op.name == "tfl.custom" else op.name

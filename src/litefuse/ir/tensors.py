@@ -18,9 +18,8 @@ import numpy.typing as npt
 from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
-from litefuse.ir.ops.combining import broadcast_shapes
 from litefuse.ir.ops.dims import Shape
-from litefuse.ir.ops.facts import ShapeError
+from litefuse.ir.ops.facts import ShapeError, broadcast_shapes
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from litefuse.ir.ops.combining import broadcast_shapes
 from litefuse.ir.ops.dims import Dim, Shape, broadcast_dims, unknown
-from litefuse.ir.ops.facts import Dims, ShapeError
+from litefuse.ir.ops.facts import Dims, ShapeError, broadcast_shapes
 
 N, M = (unknown(name, is_size=True) for name in ("rows", "columns"))
 

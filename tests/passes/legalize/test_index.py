@@ -15,9 +15,15 @@ import pytest
 import litefuse.passes.legalize
 from litefuse.frontends.saved_model import DataType, op_registry
 from litefuse.kernels import PACK
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import (
+    Decomposition,
+    before_engine,
+    decomposed_ops,
+    decomposition,
+    find_decompositions,
+    forms_before_engine,
+)
 from litefuse.passes.legalize.dtypes.widened import Narrowed, Widened
-from litefuse.passes.legalize.index import decomposed_ops, find_decompositions, forms_before_engine
 from litefuse.support.plug_ins.own_classes import own_classes
 from tests.support.plug_ins.subclasses import own_subclasses
 
@@ -125,7 +131,7 @@ def test_before_the_engine_too() -> None:
 def test_only_the_modules_of_an_op_are_loaded() -> None:
     program = """
         import sys
-        from litefuse.passes.legalize.index import decomposed_ops, find_decompositions, forms_before_engine
+        from litefuse.passes.legalize.decomposition import decomposed_ops, find_decompositions, forms_before_engine
         decomposed_ops(), forms_before_engine(), find_decompositions("LinSpace")
         print(*(name for name in sys.modules if name.startswith("litefuse.passes.legalize.")))
     """

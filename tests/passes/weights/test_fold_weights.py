@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from litefuse.conversion.model_file import write_model
-from litefuse.conversion.summary import summarize
+from litefuse.conversion.model_file import summarize, write_model
 from litefuse.frontends.saved_model import DataType
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.lowering import lower, run_mlir_passes, set_signature

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from litefuse.kernels import PACK
-from litefuse.passes.legalize.index import decomposed_ops
+from litefuse.passes.legalize.decomposition import decomposed_ops
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.suite import CASES, recorded
 

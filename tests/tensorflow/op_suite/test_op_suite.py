@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from litefuse.passes.legalize.index import forms_before_engine
+from litefuse.passes.legalize.decomposition import forms_before_engine
 from tests.in_part import in_part
 from tests.tensorflow.op_suite.composites import outcomes
 from tests.tensorflow.op_suite.page import PAGE, page

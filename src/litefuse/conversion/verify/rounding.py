@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from litefuse.conversion.verify.check_calls import may_have_steps
 from litefuse.conversion.verify.moves import (
     Move,
     largest_of,
@@ -23,10 +24,9 @@ from litefuse.conversion.verify.moves import (
     movement_of,
     smooth_movement_of,
 )
-from litefuse.conversion.verify.steps import may_have_steps
 
 if TYPE_CHECKING:
-    from litefuse.conversion.verify.steps import Arguments
+    from litefuse.conversion.verify.check_calls import Arguments
 
 __all__ = ["Rounding"]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.pipeline.stages import Lowering
-from litefuse.conversion.verify.check_calls import SIZES, Body, Call, Calls, Refusal, first_line
+from litefuse.conversion.verify.check_calls import SIZES, Arguments, Body, Call, Calls, Refusal, first_line
 from litefuse.conversion.verify.check_draws import (
     BESIDE_A_STEP,
     DrawnArguments,
@@ -21,7 +21,6 @@ from litefuse.conversion.verify.check_draws import (
     reason_against,
 )
 from litefuse.conversion.verify.standalone import StandaloneModel, standalone_model
-from litefuse.conversion.verify.steps import Arguments
 from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.ir.mlir import func, ir

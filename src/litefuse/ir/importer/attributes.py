@@ -9,8 +9,7 @@ from litefuse.errors import GraphError
 from litefuse.frontends.saved_model.dtypes import shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, NameAttrList, NodeDef
 from litefuse.frontends.saved_model.nodes import functions_in
-from litefuse.ir.importer.constants import tensor_elements_attribute
-from litefuse.ir.importer.types import element_type, shape_text
+from litefuse.ir.importer.constants import element_type, shape_text, tensor_elements_attribute
 from litefuse.ir.mlir import ir
 
 __all__ = [

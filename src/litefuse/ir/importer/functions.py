@@ -23,8 +23,7 @@ from litefuse.ir.importer.attributes import (
     implements_attribute,
     is_redundant,
 )
-from litefuse.ir.importer.constants import constant, tensor_array
-from litefuse.ir.importer.types import dtype_name, tensor_type, variant_type
+from litefuse.ir.importer.constants import constant, dtype_name, tensor_array, tensor_type, variant_type
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Shape
 

@@ -1,14 +1,14 @@
-"""Facts about tensors and ops that rules infer results from."""
+"""Facts about tensors and ops that rules infer results from, and how facts about one shape are merged."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.ops.dims import Dim, Formula, Shape, is_size, unknown
+from litefuse.ir.ops.dims import Dim, Formula, Shape, broadcast_dims, is_size, unknown
 
 __all__ = [
     "FLOATS",
@@ -25,8 +25,11 @@ __all__ = [
     "Undecided",
     "Values",
     "array_of",
+    "broadcast_shapes",
     "elements",
     "known",
+    "meet",
+    "meet_dims",
     "normal_axis",
     "size_or_none",
     "text",
@@ -260,3 +263,60 @@ def array_of(elements: Sequence[Any], shape: Sequence[int]) -> Values:
     for index, element in enumerate(elements):
         array[index] = element
     return array.reshape(tuple(shape))
+
+
+SizeT = TypeVar("SizeT", bound="Dim | None")
+
+
+def meet_dims(a: Dim | None, b: Dim | None) -> Dim | None:
+    """Merges two facts about one size; a number is preferred to a formula, else the first wins.
+
+    Raises:
+        ShapeError: They contradict each other.
+    """
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, Formula):
+        return a if isinstance(b, Formula) else b
+    if isinstance(b, int) and a != b:
+        raise ShapeError(f"a size is both {a} and {b}")
+    return a
+
+
+def meet(a: PartialDims, b: PartialDims) -> PartialDims:
+    """Merges two facts about one shape.
+
+    Raises:
+        ShapeError: They contradict each other.
+    """
+    if a is None or b is None:
+        return b if a is None else a
+    if len(a) != len(b):
+        raise ShapeError(f"the shapes {text(a)} and {text(b)} differ in rank")
+    try:
+        return tuple(map(meet_dims, a, b))
+    except ShapeError:
+        raise ShapeError(f"the shapes {text(a)} and {text(b)} contradict each other") from None
+
+
+def broadcast_shapes(shapes: Sequence[tuple[SizeT, ...]]) -> tuple[SizeT, ...]:
+    """Returns the broadcast shape; None for an unknown dimension.
+
+    Raises:
+        ShapeError: They cannot be broadcast to each other.
+    """
+    result: list[Dim | None] = list(shapes[0])
+    for shape in shapes[1:]:
+        if len(shape) > len(result):
+            result[:0] = shape[: len(shape) - len(result)]
+        for back in range(1, len(shape) + 1):
+            size, other = result[-back], shape[-back]
+            if size is None or other is None:
+                size = other if size is None else size
+                # An unknown dimension is this size or 1, which gives the same; next to 1 it may be any size.
+                result[-back] = size if isinstance(size, int) and size != 1 else None
+                continue
+            result[-back] = broadcast_dims(size, other)
+            if result[-back] is None:
+                raise ShapeError(f"the shapes {' and '.join(map(text, shapes))} cannot be broadcast to each other")
+    return cast("tuple[SizeT, ...]", tuple(result))

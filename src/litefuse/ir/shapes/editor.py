@@ -12,9 +12,8 @@ from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.call_graph import update_function_type
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import attribute_defaults, create_op
-from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Dim, Formula, Shape
-from litefuse.ir.ops.facts import INTEGERS, Dims, ShapeError, Tensor, Values, array_of, elements, known
+from litefuse.ir.ops.facts import INTEGERS, Dims, ShapeError, Tensor, Values, array_of, elements, known, meet
 from litefuse.ir.ops.numbers import Numbers
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.purity import is_pure

@@ -9,9 +9,8 @@ import numpy as np
 from litefuse.errors import GraphError
 from litefuse.ir.attributes import WITHHELD
 from litefuse.ir.locations import node_name
-from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Formula, as_size
-from litefuse.ir.ops.facts import INTEGERS, Op, PartialTensor, ShapeError, Tensor, Values, array_of, text
+from litefuse.ir.ops.facts import INTEGERS, Op, PartialTensor, ShapeError, Tensor, Values, array_of, meet, text
 from litefuse.ir.ops.results import results_of
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.shapes.graph import Function, ModuleGraph, Node

@@ -10,8 +10,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.purity import is_used
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
-from litefuse.passes.legalize.decomposition import Decomposed, Decomposition, before_engine
-from litefuse.passes.legalize.index import forms_before_engine
+from litefuse.passes.legalize.decomposition import Decomposed, Decomposition, before_engine, forms_before_engine
 from litefuse.passes.legalize.lacking_ops import withhold
 
 __all__ = ["RewriteBeforeLowering"]

@@ -11,9 +11,8 @@ from litefuse.ir.call_graph import attributes_of, functions, operations
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import tensor_type_of
-from litefuse.passes.legalize.decomposition import Decomposition
+from litefuse.passes.legalize.decomposition import Decomposition, find_decompositions
 from litefuse.passes.legalize.dtypes.widened import Narrowed, Widened, is_widened_float
-from litefuse.passes.legalize.index import find_decompositions
 from litefuse.passes.legalize.lacking_ops import is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.passes.legalize.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
 

@@ -7,9 +7,8 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from litefuse.ir.ops.combining import broadcast_shapes
 from litefuse.ir.ops.dims import Shape
-from litefuse.ir.ops.facts import Dims, Op, ShapeError, Tensor, Undecided, Values, known
+from litefuse.ir.ops.facts import Dims, Op, ShapeError, Tensor, Undecided, Values, broadcast_shapes, known
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.ops.rules.elementwise import BROADCASTING
 from litefuse.ir.shapes.editor import Editor

@@ -11,7 +11,6 @@ import numpy as np
 
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
-from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import (
     Dim,
     Formula,
@@ -23,7 +22,18 @@ from litefuse.ir.ops.dims import (
     symbol_in,
     unknown,
 )
-from litefuse.ir.ops.facts import FLOATS, INTEGERS, Op, PartialDims, PartialTensor, ShapeError, Tensor, Values, elements
+from litefuse.ir.ops.facts import (
+    FLOATS,
+    INTEGERS,
+    Op,
+    PartialDims,
+    PartialTensor,
+    ShapeError,
+    Tensor,
+    Values,
+    elements,
+    meet,
+)
 from litefuse.ir.ops.results import results_of
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.ops.substitution import unknowns

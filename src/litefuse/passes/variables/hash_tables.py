@@ -13,8 +13,7 @@ import numpy.typing as npt
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model import DataType, Table
 from litefuse.ir.call_graph import all_operations
-from litefuse.ir.importer.constants import elements_attribute
-from litefuse.ir.importer.types import element_type
+from litefuse.ir.importer.constants import element_type, elements_attribute
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_like, create_op, create_value

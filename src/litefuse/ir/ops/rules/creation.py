@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, meet, normal_axis, text
 from litefuse.ir.ops.rules.layout import stated_shape
 
 __all__ = ["RULES", "range_length"]

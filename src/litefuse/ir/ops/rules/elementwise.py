@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from litefuse.ir.ops.combining import broadcast_shapes, meet, meet_dims
-from litefuse.ir.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ir.ops.facts import (
+    Answer,
+    Dims,
+    Op,
+    PartialDims,
+    Rule,
+    ShapeError,
+    Undecided,
+    broadcast_shapes,
+    meet,
+    meet_dims,
+    normal_axis,
+    text,
+)
 
 __all__ = ["BROADCASTING", "RULES"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import prod
 
-from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Dim, Formula, is_size, product
 from litefuse.ir.ops.facts import (
     Answer,
@@ -14,6 +13,7 @@ from litefuse.ir.ops.facts import (
     Rule,
     ShapeError,
     Undecided,
+    meet,
     normal_axis,
     size_or_none,
     text,

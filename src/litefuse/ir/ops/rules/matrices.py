@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from litefuse.ir.ops.combining import broadcast_shapes, meet_dims
 from litefuse.ir.ops.dims import Dim, broadcast_dims, minimum
-from litefuse.ir.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, text
+from litefuse.ir.ops.facts import (
+    Answer,
+    Dims,
+    Op,
+    PartialDims,
+    Rule,
+    ShapeError,
+    Undecided,
+    broadcast_shapes,
+    meet_dims,
+    text,
+)
 
 __all__ = ["RULES"]
 

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from litefuse.ir.ops.combining import broadcast_shapes, meet
-from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, normal_axis, text
+from litefuse.ir.ops.facts import (
+    Answer,
+    Op,
+    PartialDims,
+    Rule,
+    ShapeError,
+    Undecided,
+    broadcast_shapes,
+    meet,
+    normal_axis,
+    text,
+)
 
 __all__ = ["RULES", "reduced"]
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from litefuse.ir.ops.combining import meet
 from litefuse.ir.ops.dims import Dim, Formula, is_size, maximum, minimum
-from litefuse.ir.ops.facts import Answer, Dims, Op, Rule, ShapeError, Undecided, size_or_none, text
+from litefuse.ir.ops.facts import Answer, Dims, Op, Rule, ShapeError, Undecided, meet, size_or_none, text
 from litefuse.ir.ops.rules.layout import stated_shape
 
 __all__ = ["RULES", "Extent", "extents"]

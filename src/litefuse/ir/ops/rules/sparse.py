@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from litefuse.ir.ops.combining import meet, meet_dims
 from litefuse.ir.ops.dims import Dim
-from litefuse.ir.ops.facts import Answer, Op, Rule, ShapeError, Undecided, size_or_none, text
+from litefuse.ir.ops.facts import Answer, Op, Rule, ShapeError, Undecided, meet, meet_dims, size_or_none, text
 from litefuse.ir.ops.rules.reductions import reduced
 
 __all__ = ["RULES"]

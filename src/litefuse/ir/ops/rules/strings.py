@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from litefuse.ir.ops.combining import broadcast_shapes, meet
 from litefuse.ir.ops.dims import Formula, product
-from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError
+from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, broadcast_shapes, meet
 from litefuse.ir.ops.rules.reductions import reduced
 
 __all__ = ["RULES"]

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from litefuse.ir.ops.combining import meet, meet_dims
 from litefuse.ir.ops.dims import Dim, minimum
-from litefuse.ir.ops.facts import Answer, Dims, Op, PartialDims, Rule, ShapeError, Undecided, size_or_none, text
+from litefuse.ir.ops.facts import (
+    Answer,
+    Dims,
+    Op,
+    PartialDims,
+    Rule,
+    ShapeError,
+    Undecided,
+    meet,
+    meet_dims,
+    size_or_none,
+    text,
+)
 from litefuse.ir.ops.rules.layout import stated_shape
 
 __all__ = ["RULES"]

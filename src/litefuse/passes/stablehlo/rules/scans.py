@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.ir.importer.types import variant_type
+from litefuse.ir.importer.constants import variant_type
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.types import TensorType, ranked_tensor_type
