@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -53,6 +55,11 @@ def _beside(x: Any, factor: float, large: float) -> Any:
     return x * [0, factor, factor, factor] + [large, 0, 0, 0]
 
 
+def _from_one(x: Any, factor: float) -> Any:
+    """One step of a tanh is all that is left of it beside -1."""
+    return (np.tanh(x.astype(np.float32)) + 1) * np.where(x < -1, factor, 1)
+
+
 BODIES: Mapping[str, Body] = {
     "epsilon": Body(_norm, _same_norm, 1e-3, 1.01e-3),
     "root": Body(
@@ -86,6 +93,7 @@ BODIES: Mapping[str, Body] = {
         0.3,
         0.31,
     ),
+    "cancels": Body(lambda tf, x: tf.tanh(x) + 1.0, _from_one, 1.0, 1.01),
 }
 
 
@@ -133,3 +141,18 @@ def test_each_wrong_fusion_differs_and_no_right_one(tensorflow: TensorFlow) -> N
     }
     differing = [each.problem for each in verification.outputs if not each.ok]
     assert sum(" for " in problem and ", with " in problem for problem in differing) >= 6, differing
+
+
+def cancelling(tf: Any, path: str) -> None:
+    composite = tf.function(partial(BODIES["cancels"].body, tf), experimental_implements="nearly_cancels_right")
+    both = tf.function(lambda x: (composite(x), x * 2), autograph=False)
+    concrete = both.get_concrete_function(tf.TensorSpec([None, 4], tf.float64, "x"))
+    tf.io.write_graph(concrete.graph.as_graph_def(), *os.path.split(path), as_text=False)
+
+
+def test_a_frozen_graph_whose_rounding_the_file_hides_is_equal(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    path = tmp_path / "model.pb"
+    tensorflow.call(cancelling, str(path))
+    options: dict[str, Any] = {"output_arrays": ["Identity"], "narrow": True, "rename": {"x": "image"}}
+    result = litefuse.convert(path, check_fusions=False, require_fused=True, **options)
+    assert litefuse.verify_model(result, path).verdict == "equal"

@@ -366,7 +366,8 @@ def spreads_of(
 ) -> dict[int, Arrays]:
     """Returns how far rounding moves the outputs of calls, by the number of the call; of those alone that need it.
 
-    Both models are run with moved ops, if the original is a LiteRT model.
+    The model is run with moved ops and, where these do not explain a difference, the original: an op of the model may
+    stand for many of the original, whose numbers cancel out.
     """
     made = zip(*(chain.from_iterable(by_round) for by_round in (ran.rounds, ran.results, wanted)), strict=True)
     calls = [*enumerate(made)]
@@ -388,7 +389,7 @@ def spreads_of(
         )
 
     def moves(rounds: Sequence[Sequence[Call]], _: Outputs) -> list[list[Arrays]]:
-        return run_job(replace(job, rounds=tuple(map(tuple, rounds)), moves=True), name).results
+        return run_job(replace(job, rounds=tuple(map(tuple, rounds)), moves="all"), name).results
 
     for run in filter(None, (moves, reference.moves)):
         places = [*filter(differs, kinds)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -63,7 +63,8 @@ class ModelJob:
         tables: The contents of the original's tables.
         delegates: Whether LiteRT may use its default delegates, which is XNNPACK.
         kinds: Whether further kinds of numbers are drawn.
-        moves: Whether the result is how far the rounding of its ops moves the outputs of the only round, not these.
+        moves: What moves by rounding, if the result is how far that moves the outputs of the only round: ``ops``, or
+            ``all``: arguments as well, where ops cannot be moved.
     """
 
     model: str | bytes
@@ -83,7 +84,7 @@ class ModelJob:
     tables: Tables = _NONE
     delegates: bool = True
     kinds: bool = False
-    moves: bool = False
+    moves: Literal["ops", "all"] | None = None
 
     @property
     def is_given(self) -> bool:
@@ -199,7 +200,7 @@ def _moved(job: ModelJob, converted: ConvertedModel, custom_ops: Sequence[type[C
 
         Move.left = _MOST_MOVES
         run = runs(converted)
-        rounding = Rounding(content, run, load, timed=False)
+        rounding = Rounding(content, run if job.moves == "all" else None, load, timed=False)
         spreads: list[Arrays] = []
         for call in calls:
             made.append(call)

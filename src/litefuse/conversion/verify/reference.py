@@ -7,9 +7,11 @@ import os
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, cast
 
+from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.verify.layers.comparison import LookIntoOriginal, litert_original, observation_of_original
 from litefuse.conversion.verify.layers.model_values import Observation
 from litefuse.conversion.verify.layers.original_values import Match
@@ -31,7 +33,8 @@ from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.processes.process import run_alone
+from litefuse.support.options.forms import CompositeForms
+from litefuse.support.processes.process import run_alone, run_in_worker
 from litefuse.support.result import ConversionResult
 
 __all__ = [
@@ -186,6 +189,7 @@ CallReference: TypeAlias = Callable[[Sequence[Sequence[Call]], Outputs], list[li
 
 _ORIGINAL = "litefuse.conversion.verify.original:call_original"
 _LAYERS = "litefuse.conversion.verify.layers.original_values:observe_original"
+_CONVERSION = "litefuse.conversion.run:run_job"
 _ENVIRONMENT = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
@@ -198,7 +202,7 @@ class Reference(NamedTuple):
         call: Calls it.
         look: Returns a function that reads the tensors inside it, for signatures with these outputs.
         file: Its file, or its content, if it is a LiteRT model.
-        moves: Returns how far its rounding moves the outputs of calls, if it is such a model.
+        moves: Returns how far its rounding moves the outputs of calls: that of its own ops, not of what fuses them.
     """
 
     name: str
@@ -256,7 +260,7 @@ def opened(
         with source.opened(folder, announce):
             chosen = None if tags is None else tuple(tags)
             reference = _tensorflow_reference(
-                folder, chosen, source.name, announce, allow_side_effects=allow_side_effects
+                folder, chosen, source.name, job, announce, allow_side_effects=allow_side_effects
             )
             yield _with_names(reference, Names.of(job.model))
 
@@ -274,14 +278,8 @@ def _with_names(reference: Reference, names: Names) -> Reference:
 
         return renamed
 
-    def call(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
-        return names.rounds(reference.call, rounds, outputs)
-
-    def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
-        assert reference.moves is not None
-        return names.rounds(reference.moves, rounds, outputs)
-
-    return reference._replace(call=call, look=look, moves=reference.moves and moves)
+    moves = reference.moves and partial(names.rounds, reference.moves)
+    return reference._replace(call=partial(names.rounds, reference.call), look=look, moves=moves)
 
 
 def is_litert(model: object) -> TypeGuard[ConversionResult | str | os.PathLike[str] | bytes]:
@@ -314,7 +312,7 @@ def _litert_reference(
         return run_job(given, name, lambda step: announce(f"call the original: {step}")).results
 
     def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
-        return run_job(replace(job_of(outputs), rounds=tuple(map(tuple, rounds)), moves=True), name, announce).results
+        return run_job(replace(job_of(outputs), rounds=tuple(map(tuple, rounds)), moves="all"), name, announce).results
 
     def look(outputs: Outputs) -> LookIntoOriginal:
         return litert_original(job_of(outputs), name)
@@ -326,6 +324,7 @@ def _tensorflow_reference(
     folder: Path,
     tags: tuple[str, ...] | None,
     name: str,
+    job: ModelJob,
     announce: Callable[[str], None],
     *,
     allow_side_effects: bool,
@@ -337,11 +336,31 @@ def _tensorflow_reference(
             "list[list[Arrays]]", _run(_ORIGINAL, OriginalJob(folder, tags, tuple(map(tuple, rounds)), outputs))
         )
 
+    def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
+        (calls,) = rounds
+        wanted: dict[str, Any] = {"signatures": tuple(outputs), "tags": tags}
+        if folder.is_file():  # a frozen graph
+            wanted = {"input_arrays": tuple(calls[0].inputs), "output_arrays": outputs[calls[0].signature]}
+        with make_temporary_folder() as temporary:
+            conversion = ConversionJob(
+                folder,
+                Path(temporary, "inlined.tflite"),
+                **wanted,
+                allow_custom_ops=True,
+                narrow=True,
+                composites=CompositeForms("inline"),
+                rnn="loop",
+                check_fusions=False,
+            )
+            run_in_worker(_CONVERSION, conversion, lambda step: announce(f"convert the original: {step}"))
+            inlined = replace(job, model=str(conversion.output), signatures=tuple(outputs), moves="ops")
+            return run_job(replace(inlined, rounds=(tuple(calls),)), name, announce).results
+
     def look(outputs: Outputs) -> LookIntoOriginal:
-        job = OriginalJob(folder, tags, (), outputs)
+        original = OriginalJob(folder, tags, (), outputs)
 
         def look_into(calls: Sequence[Call], observed: Observation, place: Path) -> Mapping[int, Match]:
-            return cast("Mapping[int, Match]", _run(_LAYERS, observation_of_original(job, calls, observed, place)))
+            return cast("Mapping[int, Match]", _run(_LAYERS, observation_of_original(original, calls, observed, place)))
 
         return look_into
 
@@ -351,4 +370,4 @@ def _tensorflow_reference(
         except EngineCrashError as error:
             raise LitefuseError(f"the process that ran the original died: {error.message}", where=name) from error
 
-    return Reference(name, original_tables(folder, tags), call, look)
+    return Reference(name, original_tables(folder, tags), call, look, moves=moves)

@@ -45,14 +45,14 @@ class Rounding:
 
     Args:
         content: The function as a model.
-        run: Runs it as it is.
+        run: Runs it as it is; None: what cannot be moved is left out.
         load: Returns a function that runs a copy of the model, whose moves are ops of :class:`Move`.
         timed: Whether what takes long runs less often. Otherwise ``Move.left`` says how much is run, so that spreads
             are the same each time.
     """
 
     def __init__(
-        self, content: Any, run: Run, load: Callable[[bytes], Run] | None = None, *, timed: bool = True
+        self, content: Any, run: Run | None, load: Callable[[bytes], Run] | None = None, *, timed: bool = True
     ) -> None:
         self._content = content
         self._run = run
@@ -108,7 +108,7 @@ class Rounding:
             yield spread
 
     def _spreads_of_arguments(self, arguments: Arguments, expected: Arguments | None) -> Iterator[Arguments]:
-        if expected is None:
+        if expected is None or self._run is None:
             return
         self._of_arguments = True
         spread = {name: largest_of(value) for name, value in expected.items()}
