@@ -2,7 +2,8 @@
 
 A step is where the result of a function jumps as its arguments move, such as at a threshold for scores or overlaps,
 wherever the numbers that are compared come from. The way from some arguments to others is halved, towards the half in
-which the results differ more.
+which the results differ more. Where a part of the arguments moves alone, other steps show: that of overlaps where boxes
+move and scores stay.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, product
+from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -36,16 +38,17 @@ __all__ = [
     "beside_a_step",
     "first_line",
     "may_have_steps",
+    "moved_in_part",
 ]
 
 Arguments: TypeAlias = dict[str, npt.NDArray[Any]]
 """The arguments of a function, or its results, by their names."""
 
-_HALVINGS = 18
+_HALVINGS = 14
 # Results that differ by less on the shortest way do not jump.
 _JUMP = 1e-3
-# How far from the step, as shares of the way.
-_AWAY = (1e-4, 1e-3, 1e-2)
+# How far from what is left of the way, as shares of it.
+_AWAY = (1e-3, 0.0)
 _WITH_STEPS = frozenset(
     {
         *("ARG_MAX", "ARG_MIN", "CAST", "CEIL", "EQUAL", "FLOOR", "FLOOR_DIV", "FLOOR_MOD", "GREATER", "GREATER_EQUAL"),
@@ -87,8 +90,25 @@ def beside_a_step(run: Callable[[Arguments], Arguments], one: Arguments, other: 
         else:
             low, below = middle, here
     if _distance(below, above) > _JUMP:
-        at = (low + high) / 2
-        yield from (between(at + side * away) for away in _AWAY for side in (-1, 1))
+        yield from (between(at) for away in _AWAY for at in (low - away, high + away))
+
+
+def moved_in_part(one: Arguments, other: Arguments, number: int) -> Arguments:
+    """Returns some arguments, of which a part is that of others.
+
+    Args:
+        one: The arguments.
+        other: The others, of the same shapes.
+        number: Which part: in turn, one of the arguments of real numbers, half of the columns of all of them, and all.
+    """
+    if number % 3 == 2:
+        return other
+    real = [name for name, value in one.items() if value.dtype.kind == "f" and value.shape]
+    if number % 3 == 0:
+        return {**one, **{name: other[name] for name in real[number // 3 % max(len(real), 1) :][:1]}}
+    random = Random(number)
+    columns = {name: [random.random() < 1 / 2 for _ in range(one[name].shape[-1])] for name in real}
+    return {**one, **{name: np.where(chosen, other[name], one[name]) for name, chosen in columns.items()}}
 
 
 def _distance(one: Arguments, other: Arguments) -> float:
@@ -193,9 +213,9 @@ class Calls:
             return wanted
         return min(self._bodies, key=lambda size: abs(size - wanted))
 
-    def body(self, size: int) -> Callable[[Arguments], Arguments]:
-        """Returns a function that runs the composite."""
-        run = self._body(size).run
+    def body(self, size: int, *, replaced: bool = False) -> Callable[[Arguments], Arguments]:
+        """Returns a function that runs the composite, or its replacement."""
+        run = self._fused.run if replaced else self._body(size).run
         return lambda arguments: {name: np.array(value) for name, value in run(**arguments).items()}
 
     def may_have_steps(self) -> bool:

@@ -6,14 +6,14 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import product
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.verify.check_calls import SIZES, Arguments, Calls, Draw, beside_a_step
+from litefuse.conversion.verify.check_calls import SIZES, Arguments, Calls, Draw, beside_a_step, moved_in_part
 from litefuse.conversion.verify.standalone import StandaloneModel
 from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, functions, operations
 from litefuse.ir.constants import DENSE_CONSTANTS, strings_of_constant, without_copies
@@ -24,7 +24,7 @@ from litefuse.litert.inputs.drawer import Drawer
 from litefuse.litert.inputs.kinds import Kind
 from litefuse.litert.inputs.model_inputs import OTHER_NUMBERS, Manner, ModelInputs
 
-__all__ = ["BESIDE_A_STEP", "DrawnArguments", "Draws", "asks_for_nan", "constant_arguments", "reason_against"]
+__all__ = ["JUDGED_FIRST", "DrawnArguments", "Draws", "asks_for_nan", "constant_arguments", "reason_against"]
 
 _ASKING = frozenset({"tf.IsFinite", "tf.IsInf", "tf.IsNan"})
 _COMPARISONS = frozenset({"tf.Equal", "tf.NotEqual", "tf.Less", "tf.LessEqual", "tf.Greater", "tf.GreaterEqual"})
@@ -155,11 +155,7 @@ class DrawnArguments:
     def draw(self, size: int, manner: Manner | None = None) -> Arguments:
         """Draws the arguments of one call, with dynamic dimensions of a size."""
         inputs = self._inputs.get(size, self._inputs[next(iter(self._inputs))])
-        manner = (
-            self._manner
-            if manner is None
-            else manner._replace(limit=self._manner.limit, in_range=self._manner.in_range)
-        )
+        manner = (manner or Manner())._replace(limit=self._manner.limit, in_range=self._manner.in_range)
         drawer = self._drawers[inputs]
         self._last = drawer.draw(inputs.shapes(self._key, batch=size, size=size), manner)
         return self._last
@@ -200,28 +196,39 @@ def _size_for(shape: Sequence[int | None], count: int) -> int:
     return math.ceil((count / max(known, 1)) ** (1 / shape.count(None))) if None in shape else 1
 
 
-#: The kind of numbers on both sides of a step.
-BESIDE_A_STEP = "numbers beside a step"
+# The kinds of numbers on both sides of a step: further from it, rounding explains less of what differs.
+_AT_STEPS = ("numbers beside a step", "numbers next to a step")
 # Those for which a fusion is asked for further inputs: they grow and shrink.
 _FURTHER_SIZES = (130, 2, 3, 1)
 # Draws beyond these calls take this share of the time that the check took until then, or so many seconds, or
 # more for kernels: nobody but the check reads their code. So does what rounding allows where results differ.
 _SHARE, _SECONDS = 0.25, 0.01
 _KERNEL_SECONDS = 1.0
-# So many ways are searched for steps, in such manners at their ends.
-_WAYS, _MOST_WAYS = 6, 24
-_ENDS = tuple(product((Manner(), Manner(scale=10)), (Manner(), Manner(scale=0), Manner(scale=10), Manner(scale=0.1))))
+# So many ways are searched for steps, from arguments in one of these manners to others.
+_WAYS, _MOST_WAYS = 12, 48
+_COLUMNS = Manner(columns=True)
+_FROM = (_COLUMNS, Manner(), Manner(), _COLUMNS, Manner(scale=10))
+_TO = (_COLUMNS, _COLUMNS, Manner(scale=0), _COLUMNS, Manner(scale=0.1))
 # More elements of all arguments are drawn with a smaller size.
 _MOST_ELEMENTS = 1 << 17
 # A call with so many takes no longer than one with fewer.
 _NO_TIME = 1 << 12
 _NORMAL = Kind("normal numbers", Manner(), 3)
+# Of rows: where more of them pass than a limit allows, and where some are equal.
+_OF_ROWS = (
+    Kind("rows that repeat", Manner(columns=True, repeated=True), 12),
+    Kind("columns of different numbers", _COLUMNS, 130),
+    Kind("columns of different numbers", Manner(columns=True, scale=3), 3),
+)
+#: The kinds in which a right result seldom differs, as it may where many numbers are large or equal.
+JUDGED_FIRST = (_AT_STEPS[0], *dict.fromkeys(kind.name for kind in _OF_ROWS), _AT_STEPS[1])
 
 
+@dataclass
 class Draws:
     """Draws the arguments of all calls.
 
-    Args:
+    Attributes:
         drawn: Draws arguments.
         types: Their types.
         fixed: The arguments that the fusion gives, for each of ``SIZES``; None where they are drawn.
@@ -231,32 +238,23 @@ class Draws:
         kernel: Whether a kernel stands for the body.
     """
 
-    def __init__(
-        self,
-        drawn: DrawnArguments,
-        types: Sequence[TensorType],
-        fixed: Sequence[Arguments | None],
-        further: Callable[[int], Arguments | None],
-        constants: Sequence[Arguments],
-        *,
-        begin: float | None,
-        kernel: bool,
-    ) -> None:
-        self.drawn = drawn
-        self._types = types
-        self._fixed = fixed
-        self._further_of = further
-        self._constants = constants
-        self._begin = begin
-        self._least = _KERNEL_SECONDS if kernel else _SECONDS
-        self._owned = self._number = 0
-        self._seconds = math.inf
-        self._end = self._end_of_rounding = math.inf
+    drawn: DrawnArguments
+    types: Sequence[TensorType]
+    fixed: Sequence[Arguments | None]
+    further: Callable[[int], Arguments | None]
+    constants: Sequence[Arguments]
+    begin: float | None
+    kernel: bool
+    _owned: int = 0
+    _number: int = 0
+    _seconds: float = math.inf
+    _end: float = math.inf
+    _end_of_rounding: float = math.inf
 
     @property
     def open(self) -> bool:
         """Whether all numbers are random."""
-        return None in self._fixed
+        return None in self.fixed
 
     def in_time(self) -> bool:
         """Whether there is time to see what rounding allows where results differ."""
@@ -264,7 +262,7 @@ class Draws:
 
     def calls(self, composite: Calls) -> Iterator[Draw]:
         """Yields the calls, one after the other."""
-        for size, arguments in zip(SIZES, self._fixed, strict=True):
+        for size, arguments in zip(SIZES, self.fixed, strict=True):
             begin = time.process_time()
             drawn = self._own(self.drawn.draw(size)) if arguments is None else arguments
             yield self._draw(drawn, _NORMAL._replace(size=size), usual=True)
@@ -278,9 +276,9 @@ class Draws:
             for arguments in self.drawn.covering():
                 kind = Kind("the rows of its tables", Manner(covering=True), SIZES[0])
                 yield self._draw(self._own(arguments), kind)
-        if self._begin is not None:
+        if self.begin is not None:
             now = time.process_time()
-            seconds = max(self._least, _SHARE * (now - self._begin))
+            seconds = max(_KERNEL_SECONDS if self.kernel else _SECONDS, _SHARE * (now - self.begin))
             self._end, self._end_of_rounding = now + seconds, now + 2 * seconds
         yield from self._further(composite)
         if self.open and composite.may_have_steps():
@@ -292,15 +290,17 @@ class Draws:
 
     def _own(self, arguments: Arguments) -> Arguments:
         self._owned += 1
-        return {**arguments, **self._constants[self._owned % len(self._constants)]} if self._constants else arguments
+        return {**arguments, **self.constants[self._owned % len(self.constants)]} if self.constants else arguments
 
     def _further(self, composite: Calls) -> Iterator[Draw]:
         """Yields calls with other kinds of numbers and in other sizes, while there is time."""
         if self.open:
-            kinds = composite.kinds(thorough=self._begin is None)
+            kinds = [*composite.kinds(thorough=self.begin is None), *_OF_ROWS]
+            if self.begin is None:
+                kinds += [kind._replace(size=size) for kind in _OF_ROWS for size in _FURTHER_SIZES]
         else:
             kinds = [_NORMAL._replace(size=size) for size in _FURTHER_SIZES]
-        if self._constants:
+        if self.constants:
             kinds = [*kinds, _NORMAL]
         for number, kind in enumerate(kinds):
             size = composite.size(kind.size)
@@ -309,8 +309,8 @@ class Draws:
             longer = max(1.0, self._elements(size) / max(self._elements(SIZES[-1]), _NO_TIME))
             if time.process_time() + self._seconds * longer > self._end:
                 continue
-            foreign = bool(self._constants) and number == len(kinds) - 1
-            arguments = None if self.open else self._further_of(size)
+            foreign = bool(self.constants) and number == len(kinds) - 1
+            arguments = None if self.open else self.further(size)
             if arguments is None:
                 arguments = self.drawn.draw(size, kind.manner)
             arguments = arguments if foreign else self._own(arguments)
@@ -319,17 +319,17 @@ class Draws:
     def _beside_steps(self, composite: Calls) -> Iterator[Draw]:
         """Yields calls on both sides of steps of the composite's results."""
         longest = 0.0
-        for number in range(_MOST_WAYS if self._begin is None else _WAYS):
+        for number in range(_MOST_WAYS if self.begin is None else _WAYS):
             begin = time.process_time()
             if begin + longest > self._end:
                 return
-            kind = Kind(BESIDE_A_STEP, Manner(), composite.size((3, 2, 1)[number % 3]))
-            first, last = _ENDS[number % len(_ENDS)]
-            one, other = (self._own(self.drawn.draw(kind.size, manner)) for manner in (first, last))
+            kind = Kind(_AT_STEPS[0], Manner(), composite.size((3, 2, 3, 1)[number % 4]))
+            one, other = (self._own(self.drawn.draw(kind.size, ends[number % len(ends)])) for ends in (_FROM, _TO))
+            run = composite.body(kind.size, replaced=number % 2 == 1)
             with suppress(Exception):  # whatever a kernel raises: the composite does not take such numbers
-                for arguments in [*beside_a_step(composite.body(kind.size), one, other)]:
-                    yield self._draw(arguments, kind)
+                for place, arguments in enumerate([*beside_a_step(run, one, moved_in_part(one, other, number))]):
+                    yield self._draw(arguments, kind._replace(name=_AT_STEPS[place // 2]))
             longest = max(longest, time.process_time() - begin)
 
     def _elements(self, size: int) -> int:
-        return sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in self._types)
+        return sum(math.prod(size if dim is None else dim for dim in kind.shape or ()) for kind in self.types)

@@ -13,7 +13,7 @@ import numpy as np
 from litefuse.conversion.pipeline.stages import Lowering
 from litefuse.conversion.verify.check_calls import SIZES, Arguments, Body, Call, Calls, Refusal, first_line
 from litefuse.conversion.verify.check_draws import (
-    BESIDE_A_STEP,
+    JUDGED_FIRST,
     DrawnArguments,
     Draws,
     asks_for_nan,
@@ -98,7 +98,7 @@ def self_check(
     for constants, limit in product((own, []) if own else ([],), LEVELS if None in fixed else LEVELS[:1]):
         drawn = DrawnArguments(specifications, results, random, Manner(limit, in_range=terms.ids_in_range))
         started = None if thorough else begin
-        draws = Draws(drawn, types, fixed, given, constants, begin=started, kernel=fused.for_kernels)
+        draws = Draws(drawn, types, fixed, given, constants, started, fused.for_kernels)
         result = _compare(Calls(bodies, replaced, terms, asks_for_nan=asks), draws)
         if isinstance(result, CheckResult):
             refused = next((refusal.text for refusal in refusals if refusal.of_kernel), None)
@@ -169,8 +169,7 @@ def _compare(calls: Calls, draws: Draws) -> CheckResult | Refusal:
             continue
         if (result := verdict(call)).problem is not None:
             return result
-    # Those beside steps first: where many numbers are large or equal, a right result may differ as well.
-    for call in sorted(differing, key=lambda call: call.draw.kind.name != BESIDE_A_STEP):
+    for call in sorted(differing, key=lambda call: [*JUDGED_FIRST, call.draw.kind.name].index(call.draw.kind.name)):
         if draws.in_time() and (result := verdict(call)).problem is not None:
             return result
     if draws.open and draws.drawn.moving and not calls.moved:

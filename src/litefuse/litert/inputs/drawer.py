@@ -24,6 +24,8 @@ _SOME = 100
 # measured on is as wide at its extremes, and narrower or as narrow in between. Wider numbers would leave these ranges.
 _DEVIATIONS = 9.0
 _ROWFULS = 8
+# So many rows differ where they repeat.
+_ROWS = 3
 
 
 class Manner(NamedTuple):
@@ -38,6 +40,8 @@ class Manner(NamedTuple):
         halves: Whether real numbers are multiples of one half: sums of few are exact, and many are equal.
         near: Real numbers that are among them.
         in_range: Whether values that pick no row are left out.
+        columns: Whether each column of real numbers has its own scale and mean: more boxes pass where scores are high.
+        repeated: Whether rows of real numbers repeat, so that scores are equal.
     """
 
     limit: int | None = None
@@ -47,6 +51,8 @@ class Manner(NamedTuple):
     halves: bool = False
     near: tuple[float, ...] = ()
     in_range: bool = False
+    columns: bool = False
+    repeated: bool = False
 
 
 #: How other numbers are drawn where results do not move, one after the other.
@@ -173,6 +179,9 @@ class _Input:
             return self._masks(shape)
         else:
             base = np.asarray(normal(shape, self._random))
+            if manner.columns:
+                scales = 10 ** (1.5 * uniform(shape[-1:], self._random) - 1)
+                base = np.asarray(base * scales + 2 * normal(shape[-1:], self._random), np.float32)
             values = np.asarray(base * np.float32(manner.scale) + 0)  # no negative zero
             values = np.round(2 * values) / 2 if manner.halves else values
             for place, use in self._ranges(shape):
@@ -182,6 +191,9 @@ class _Input:
             self._plant(values, [constant * factor for constant in constants for factor in (1, 1.01, 0.99)])
         self._plant(values, manner.near)
         values = _same(values, manner)
+        if manner.repeated and shape and values.size:
+            rows = values.reshape(-1, shape[-1] if len(shape) > 1 else 1)
+            rows[:] = rows[whole(0, min(_ROWS, len(rows)) - 1, (len(rows),), self._random)]
         for place, use in self._ranges(shape):
             values[place] = values[place].clip(use.low, use.high)
         return values
