@@ -102,6 +102,10 @@ _WRONG = {
         ("scores.argmax(-1)", "CLASSES - 1 - scores[:, ::-1].argmax(-1)"),
         ("scores.max(-1)", "sigmoid(x[..., 4]).reshape(-1)"),
         ("np.maximum(sides, 0)", "sides"),
+        ("np.float32(0.25)", "np.float32(0.2505)"),
+        ("20, 0.45", "20, 0.449"),
+        ("20, 0.45", "20, 0.4505"),
+        ("areas[box] + areas[kept] - common", "areas[box] + areas[kept] - common + np.float32(1)"),
     ],
     "Ssd": [
         ("[0.1, 0.1, 0.2, 0.2]", "[0.1, 0.1, 0.1, 0.1]"),
@@ -113,6 +117,11 @@ _WRONG = {
          "np.concatenate([centers - sizes / 2, centers + sizes / 2], 1)"),
         ("odds / odds.sum(1, keepdims=True)", "sigmoid(logits)"),
         ("PRIORS.astype(np.float32)", "PRIORS.astype(np.float32) + np.eye(24, 4, -2, np.float32) / 100"),
+        ("np.float32(0.3)", "np.float32(0.301)"),
+        ("10, 0.6)", "10, 0.601)"),
+        ("10, 0.6)", "9, 0.6)"),
+        ("10, 0.6)", "11, 0.6)"),
+        ('np.argsort(-scores[some, kind], kind="stable")', 'np.argsort(scores[some, kind], kind="stable")[::-1]'),
     ],
 }  # fmt: skip
 

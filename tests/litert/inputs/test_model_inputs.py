@@ -549,3 +549,27 @@ def test_outputs_that_follow_from_what_another_signature_wrote() -> None:
     get.builtin("READ_VARIABLE", [0], [get.output("y", [2])])
     for order in ({"write": 0, "get": 1}, {"get": 1, "write": 0}):
         assert ModelInputs(model(write, get, signatures=order)).moving["get"] == frozenset({"y"})
+
+
+def of_numbers(*shape: int) -> ModelInputs:
+    graph = Graph()
+    graph.builtin("TANH", [graph.input("x", shape)], [graph.output("y", shape)])
+    return read(graph)
+
+
+def test_columns_have_scales_and_means_of_their_own() -> None:
+    (drawn,) = draws(of_numbers(400, 40), 1, columns=True, scale=10)
+    means, deviations = drawn["x"].mean(0), drawn["x"].std(0)
+    assert 10 < means.std() < 40
+    assert deviations.min() < 3
+    assert 10 < deviations.max() < 40
+
+
+@pytest.mark.parametrize(
+    ("shape", "most"), [((50,), 3), ((50, 4), 3), ((5, 10, 4), 3), ((2, 4), 2), ((), 1), ((0, 4), 0)]
+)
+def test_rows_repeat(shape: tuple[int, ...], most: int) -> None:
+    inputs = of_numbers(*shape)
+    rows = [drawn["x"].reshape(-1, *shape[1:][-1:]) for drawn in draws(inputs, repeated=True)]
+    assert max(len({row.tobytes() for row in row_of}) for row_of in rows) == most
+    assert len({drawn.tobytes() for drawn in rows}) == (len(rows) if most else 1)
