@@ -7,10 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.calibration import Ranges, check_finite, ranges_of
+from litefuse.conversion.quantization.calibration import (
+    Ranges,
+    check_finite,
+    derived_of_constants,
+    ranges_of,
+    ranges_of_empty_tensors,
+    read_once,
+)
 from litefuse.conversion.quantization.samples import Calls
 from litefuse.errors import InterpreterError
+from litefuse.litert.runtime.model_reader import Model
+from litefuse.litert.runtime.schema_objects import objects_of
 from tests.conversion.quantization.models import masked_scores, saved, scaled
+from tests.litert.runtime.models import Graph, model
 
 
 def bounds(ranges: Ranges, name: str) -> tuple[float, float]:
@@ -53,3 +63,38 @@ def test_what_is_not_finite_has_no_range_unless_it_stands_apart() -> None:
     for bad in (entry(-np.inf, 0), entry(0, np.inf), entry(np.nan, 0)):
         with pytest.raises(InterpreterError, match="the tensor 'mask' is not finite on the samples"):
             check_finite({**ranges, "mask": bad}, ())
+
+
+def of_constants() -> Graph:
+    graph = Graph()
+    x, c = graph.input("x", [2]), graph.tensor("c", [2], value=[1.0, 2])
+    names = ("shape", "twice", "thrice", "custom", "sum", "alone", "returned")
+    shape, twice, thrice, custom, total, alone, returned = (graph.tensor(name, [2]) for name in names)
+    graph.builtin("SHAPE", [x], [shape])
+    graph.builtin("ADD", [c, c], [twice])
+    graph.builtin("ADD", [twice, c], [thrice])
+    graph.custom("My", [c], [custom])
+    graph.builtin("ADD", [twice, x], [total])
+    graph.builtin("NEG", [thrice], [alone])
+    graph.builtin("FULLY_CONNECTED", [alone, c, -1], [returned])
+    graph.builtin("ADD", [returned, x], [graph.output("y", [2])])
+    graph.outputs.append(returned)
+    return graph
+
+
+def test_what_depends_on_constants_and_shapes_alone(tmp_path: Path) -> None:
+    content = model(Graph(), of_constants())
+    graph = Model(content).graphs[1]
+    derived = [graph.tensor(index).name for index in derived_of_constants(graph)]
+    assert derived == ["shape", "twice", "thrice", "alone", "returned"]
+    path = tmp_path / "model.tflite"
+    path.write_bytes(content)
+    assert read_once(path) == {"thrice", "alone"}
+
+
+def test_ranges_of_what_is_empty() -> None:
+    graph = Graph()
+    for name, shape, dtype in (("empty", [2, 0], np.float32), ("full", [2], np.float32), ("ids", [0], np.int32)):
+        graph.input(name, shape, dtype)
+    ranges = ranges_of_empty_tensors(objects_of(model(Graph(), graph)))
+    assert {name: bounds(ranges, name) for name in ranges} == {"empty": (0, 0)}

@@ -204,7 +204,8 @@ def test_reads_of_the_cell_state(copied: bool) -> None:
     """They are of int16, as is what is joined with it."""
     graph = lstm(0.5, 0.0)
     cell = graph.operators[1][0].outputs[0]
-    last, joined = graph.input("last", [1, 4]), graph.tensor("joined", [1, 8])
+    last, joined = graph.tensor("last", [1, 4]), graph.tensor("joined", [1, 8])
+    graph.builtin("NEG", [cell], [last])  # what is computed of the state is no copy of it
     copy = graph.tensor("copy", [1, 4])
     if copied:
         graph.builtin("MAXIMUM", [cell, cell], [copy])

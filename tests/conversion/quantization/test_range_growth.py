@@ -10,8 +10,9 @@ import pytest
 
 from litefuse.conversion.quantization import dataset
 from litefuse.conversion.quantization.dataset import SampleProgress
-from litefuse.conversion.quantization.effect import RangeGrowth
+from litefuse.conversion.quantization.effect import RangeGrowth, check_difference
 from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.errors import QuantizationError
 from tests.conversion.quantization.models import dense, saved, take_samples
 
 WEIGHTS = np.random.default_rng(1).normal(size=(8, 16)).astype(np.float32)
@@ -51,6 +52,24 @@ def test_a_tensor_apart_is_left_out() -> None:
         found.observe(ranges, number, 2)
     assert [each.tensor for each in found.moving()] == ["t"]
     assert found.moving({"t"}) == ()
+
+
+def test_those_that_grew_most_come_first() -> None:
+    found = RangeGrowth()
+    for number, largest in ((1, (1, 1, 1)), (2, (2, 4, 4))):
+        ends = zip("cba", largest, strict=True)
+        ranges = {name: {"min": np.zeros(1, np.float32), "max": np.full(1, end, np.float32)} for name, end in ends}
+        found.observe(ranges, number, 2)
+    assert [(each.tensor, each.growth) for each in found.moving()] == [("a", 0.75), ("b", 0.75), ("c", 0.5)]
+
+
+def test_differences_that_are_allowed() -> None:
+    check_difference(0.1, None, 0.1, "samples")
+    for error in (0.11, np.nan):
+        with pytest.raises(QuantizationError, match=r"of its largest element on samples; 0\.1 is allowed"):
+            check_difference(error, None, 0.1, "samples")
+    with pytest.raises(QuantizationError, match="was not measured: it has no outputs"):
+        check_difference(None, "it has no outputs", 0.1, "samples")
 
 
 @pytest.mark.parametrize(("late", "expected"), [(1.0, set[str]()), (3.0, {"x", "y"})])

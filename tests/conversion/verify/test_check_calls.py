@@ -36,7 +36,7 @@ def body(*results: Any, for_kernels: bool = True) -> Body:
         result = left.pop(0) if len(left) > 1 else left[0]
         if isinstance(result, Exception):
             raise result
-        values: Any = result if isinstance(result, tuple) else (result,)
+        values: Any = (result,) if hasattr(result, "dtype") else result
         return {f"y{index}": value for index, value in enumerate(values)}
 
     return Body(StandaloneModel(CONTENT, for_kernels), run)

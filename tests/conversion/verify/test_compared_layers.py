@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from litefuse.conversion.verify.layers.comparison import (
     compared,
     faults_of_outputs,
+    litert_original,
+    look_into,
     observation_of_original,
     worst_call,
 )
@@ -18,9 +21,12 @@ from litefuse.conversion.verify.layers.layers import NO_NAME, Layer
 from litefuse.conversion.verify.layers.model_values import Observation, Seen, values_file
 from litefuse.conversion.verify.layers.observed_copy import LayerGraph, LayerTensor
 from litefuse.conversion.verify.layers.original_values import Candidate, Match
+from litefuse.conversion.verify.model_process import ModelJob
 from litefuse.conversion.verify.original import Call, OriginalJob
 from litefuse.conversion.verify.quantized.judge import Judged, OpJudgement
 from litefuse.conversion.verify.verification import OutputVerdict
+from litefuse.errors import LitefuseError
+from tests.litert.runtime.models import Graph, model
 
 TOLERANCE = 1 / 64
 
@@ -198,3 +204,59 @@ def test_what_is_wanted_of_the_original(tmp_path: Path) -> None:
     assert (first.index, first.name, first.position, first.count) == (1, "a", 1, 2)
     assert (first.kind, first.steps, first.copied) == ("numbers", frozenset({2}), None)
     assert (second.steps, second.copied) == (frozenset({3, 4}), 1)
+
+
+def chain(op: str, inner: str = "inner") -> bytes:
+    """The hyperbolic tangent of what an op makes."""
+    graph = Graph()
+    x, made, y = graph.input("x", (2,)), graph.tensor(inner, (2,)), graph.output("y", (2,))
+    graph.builtin(op, [x], [made])
+    graph.builtin("TANH", [made], [y])
+    return model(graph, signatures={"serve": 0})
+
+
+CALLS = [Call("serve", {"x": np.full(2, number, np.float32)}) for number in (-2, 1, -1, 3)]
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs models here, where processes would take seconds."""
+
+    def run(target: str, job: Any, *_: Any) -> Any:
+        return pkgutil.resolve_name(target)(job, lambda _: None)
+
+    monkeypatch.setattr("litefuse.conversion.verify.layers.comparison.run_model", run)
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})  # which the job replaces, in this process
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(("number", "error"), [(1, 0.0), (2, 2.0), (3, 0.0), (4, 2.0)])
+def test_layers_of_one_call(number: int, error: float) -> None:
+    """The call is one of a round; layers of another file have the same names."""
+    expected = [{"y": np.tanh(np.abs(call.inputs["x"]))} for call in CALLS]
+    original = litert_original(ModelJob(chain("ABS")), "original")
+    layers = look_into(ModelJob(chain("NEG")), "model", [CALLS[:1], CALLS[1:]], expected, number, TOLERANCE, original)
+    assert (layers.signature, layers.call, layers.problem, layers.judged) == ("serve", number, "", False)
+    inner, y = layers.layers
+    assert (inner.error, inner.original, inner.differs, inner.reaches) == (error, "inner", error > 0, error > 0)
+    assert (y.output, y.differs) == ("y", error > 0)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_layers_that_cannot_be_compared() -> None:
+    """Those of other names have nothing beside them; a file without names, or an original that fails, says so."""
+    original = litert_original(ModelJob(chain("ABS")), "original")
+    expected = [{"y": np.zeros(2, np.float32)}]
+
+    def looked(content: bytes, look: Any = original) -> Any:
+        return look_into(ModelJob(content), "model", [CALLS[:1]], expected, 1, TOLERANCE, look)
+
+    assert [layer.problem for layer in looked(chain("NEG", "other")).layers] == [NO_NAME, ""]
+
+    def fail(*_: Any) -> Any:
+        raise LitefuseError("it is away")
+
+    assert looked(chain("NEG"), fail).problem == "The layers of the original cannot be looked at: it is away."
+    assert not looked(chain("NEG"), fail).layers
+    damaged = looked(b"nothing")
+    assert damaged.problem.startswith("The layers of the model cannot be looked at: ")
