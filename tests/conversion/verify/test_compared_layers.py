@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from litefuse.conversion.verify.layers.comparison import (
     observation_of_original,
     worst_call,
 )
-from litefuse.conversion.verify.layers.layers import NO_NAME, Layer
+from litefuse.conversion.verify.layers.layers import NO_NAME, Layer, Layers
 from litefuse.conversion.verify.layers.model_values import Observation, Seen, values_file
 from litefuse.conversion.verify.layers.observed_copy import LayerGraph, LayerTensor
 from litefuse.conversion.verify.layers.original_values import Candidate, Match
@@ -222,8 +223,14 @@ CALLS = [Call("serve", {"x": np.full(2, number, np.float32)}) for number in (-2,
 def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs models here, where processes would take seconds."""
 
+    def announce(_: str) -> None:
+        pass
+
     def run(target: str, job: Any, *_: Any) -> Any:
-        return pkgutil.resolve_name(target)(job, lambda _: None)
+        try:
+            return pkgutil.resolve_name(target)(job, announce)
+        except struct.error as error:
+            raise LitefuseError(str(error)) from error
 
     monkeypatch.setattr("litefuse.conversion.verify.layers.comparison.run_model", run)
     monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})  # which the job replaces, in this process
@@ -260,3 +267,23 @@ def test_layers_that_cannot_be_compared() -> None:
     assert not looked(chain("NEG"), fail).layers
     damaged = looked(b"nothing")
     assert damaged.problem.startswith("The layers of the model cannot be looked at: ")
+
+
+def test_the_first_layer_that_differs() -> None:
+    """It reaches an output if one does; the error grows most where most is added."""
+    lost = Layer("lost", "OP", error=0.3, added=0.1, differs=True)
+    reaching = Layer("reaching", "OP", error=0.5, added=0.2, differs=True, reaches=True)
+    last = Layer("last", "OP", error=0.5, added=0.0, differs=True, reaches=True)
+    right = Layer("right", "OP", error=0.0, added=0.0)
+    for layers, first, step in (
+        ((right, lost, reaching, last), reaching, reaching),
+        ((lost, last), last, lost),
+        ((lost, right), lost, lost),
+        ((right, Layer("unknown", "OP")), None, None),
+    ):
+        found = Layers("serve", 1, layers)
+        assert (found.first, found.largest_step) == (first, step)
+        assert len(found.compared) == len(layers) - (first is None)
+        told = found.to_json()
+        assert (told["compared"], told["tensors"]) == (len(found.compared), len(layers))
+        assert told["first"] == (None if first is None else first.to_json())
