@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.function_fusion import FunctionFusion
+from litefuse.fusions.fusable_op import FusableOp
 from litefuse.fusions.fusion import Fusion, find_fusion, own_fusions
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 from tests.support.plug_ins.subclasses import own_subclasses

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from litefuse.conversion.verify.steps import Arguments, beside_a_step, moved_in_part
 
 
