@@ -142,7 +142,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 // -----
 // RUN: lower-tensor-lists
 // An item that grows from turn to turn.
-// ERROR: dimension 0 of its items is not known before the loop: it changes from one turn of the loop to the next
+// ERROR: dimension 0 of its items is not known before the loop: it changes from one iteration of the loop to the next
 func.func @main(%x: tensor<?xf32>, %n: tensor<i32>) -> tensor<?x?xf32> {
   %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
   %shape = "tf.Const"() {value = dense<[-1]> : tensor<1xi32>} : () -> tensor<1xi32>

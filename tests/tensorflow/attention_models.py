@@ -176,7 +176,7 @@ NEARLY = {
     "rectified": Case(
         FIXED,
         lambda tf, q, k, v: _plain(tf, q, k, v, tf.nn.relu),
-        "Relu stands between the scores and the softmax",
+        "Relu is between the scores and the softmax",
     ),
     "weak_mask": Case(
         {**FIXED, "keep": [BATCH, 1, 1, KEYS]},

@@ -73,7 +73,7 @@ def test_the_arena_of_a_recurrent_model_is_measured(tensorflow: TensorFlow, tmp_
     made = litefuse.export_micro(result, tmp_path / "app")
     assert made.measured is not None
     assert 2000 < made.measured < 8000
-    assert f"an arena of {made.measured:,} bytes, and there are 1,024" in check.refused[0]
+    assert f"an arena of {made.measured:,} bytes, but there are 1,024" in check.refused[0]
     assert "UNIDIRECTIONAL_SEQUENCE_LSTM" in made.ops
     main = (tmp_path / "app" / "main.cc").read_text()
     assert "model::Reset()" in main  # its states: after a reset, the calls are as before

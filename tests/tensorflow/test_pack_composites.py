@@ -41,7 +41,7 @@ def test_right_kernels_are_compared_and_stay(tensorflow: TensorFlow, group: str)
     assert {*found} == {BODIES[name].op for name in GROUPS[group]}
     assert {name: each.reason for name, each in found.items() if each.outcome != "fused"} == {}
     assert {name: each.unchecked for name, each in found.items() if each.error is None} == {
-        name: f"the composite cannot be converted by itself: it computes {name} itself, which only that kernel can"
+        name: f"the composite cannot be converted alone: it computes {name} itself, which only that kernel can"
         for name in OWN.intersection(found)
     }
 

@@ -216,7 +216,7 @@ def test_outputs_that_stand_still_are_said(tensorflow: TensorFlow) -> None:
     report = litefuse.convert(tensorflow.save(still, 1), quantize="dynamic").report
     assert report.quantization is not None
     assert report.quantization.error is None
-    assert "not measured: no output moves with random inputs" in str(report)
+    assert "not measured: no output changes with random inputs" in str(report)
 
 
 def test_max_error_bounds_what_quantization_changes(tensorflow: TensorFlow, tmp_path: Path) -> None:

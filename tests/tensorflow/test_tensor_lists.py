@@ -436,7 +436,7 @@ def growing_in_a_loop(tf: Any, module: Any, x: Any) -> Any:
         (unequal_parts, 4, "lengths of the parts are not known, or not equal"),
         (different_shapes, 4, "[1, 3] and [2, 3]"),
         (growing_parts, None, "dimension 0 of its items is of several sizes: 1, 2, 3"),
-        (growing_in_a_loop, None, "dimension 1 of its items changes from turn to turn"),
+        (growing_in_a_loop, None, "dimension 1 of its items changes from iteration to iteration"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -55,7 +55,7 @@ def test_outputs_that_stand_still_tell_nothing(tmp_path: Path) -> None:
     path = saved(tmp_path / "still.tflite", still(moves=False))
     found = difference_on_random_inputs(path, path)
     assert found.error is None
-    assert found.unchecked == "no output moves with random inputs, so that they tell nothing"
+    assert found.unchecked == "no output changes with random inputs, so they prove nothing"
     path = saved(tmp_path / "moves.tflite", still(moves=True))
     found = difference_on_random_inputs(path, path)
     assert found.error == 0

@@ -217,7 +217,7 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
         ("int8", {"granularity": "block:32", "weight_bits": 4}, "only for 'dynamic'"),
         ("int8", {"rotate": "hadamard"}, "rotated weights take float32 activations"),
         ("int16", {"min_weight_elements": 9}, "no op of integer activations and float32 weights"),
-        ("float16", {"weight_bits": 4}, "numbers of float16 have no scales"),
+        ("float16", {"weight_bits": 4}, "float16 numbers have no scales"),
         ("recipe", {"weight_bits": 4, "recipe": [ENTRY]}, "the recipe says it all"),
         ("dynamic", {"keep_float": ["("]}, "is not a regular expression"),
         ("dynamic", {"keep_float": "dense"}, "takes a list of strings"),
@@ -330,7 +330,7 @@ def test_a_function_for_images_without_images(form: Quantization) -> None:
 
 
 def test_refusals_name_the_options_as_they_are_given() -> None:
-    with pytest.raises(LitefuseError, match="so that rotate means nothing"):
+    with pytest.raises(LitefuseError, match="so rotate has no effect"):
         quantization_options("float16", rotate="hadamard")
 
 

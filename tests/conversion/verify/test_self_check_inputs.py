@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (MLIR does not wrap)
-"""Fusions that are wrong for a few values of their arguments only, or whose results stand still."""
+"""Fusions that are wrong for a few values of their arguments only, or whose results do not change."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ func.func private @composite(%x: tensor<?x4xf32>) -> tensor<?x4xf32> attributes 
     outcome = fuse(text, nothing)
     assert outcome.error is None
     assert outcome.unchecked is not None
-    assert "stand still" in outcome.unchecked
+    assert "do not change" in outcome.unchecked
     assert "check_inputs" in outcome.unchecked
 
 

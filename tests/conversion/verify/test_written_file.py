@@ -157,7 +157,7 @@ def test_a_kernel_that_dies_keeps_no_file(monkeypatch: pytest.MonkeyPatch, tmp_p
         def invoke(self, inputs: object, outputs: object, **options: object) -> None:
             os.abort()
 
-    with pytest.raises(FileCheckError, match=r"LiteRT dies of it \(SIGABRT\), at the op my_custom_fused_op"):
+    with pytest.raises(FileCheckError, match=r"LiteRT crashes on it \(SIGABRT\), at the op my_custom_fused_op"):
         converted(Dying, monkeypatch)
     report = converted(Dying, monkeypatch, check=False)
     assert report.file_check is None

@@ -148,7 +148,7 @@ def test_strings() -> None:
 def test_what_cannot_be_compared() -> None:
     found = compared(constant([1.0, 2.0]), constant([1.0, 2.0, 3.0]))
     assert found is not None
-    assert (found.differing, found.problem) == (None, "3 numbers in place of 2")
+    assert (found.differing, found.problem) == (None, "3 numbers instead of 2")
     scaled = compared(constant([1.0, 2.0]), constant([1, 2], np.int8, scales=[1.0, 1.0, 1.0]))
     assert scaled is not None
     assert scaled.problem == "3 scales along axis 0 do not fit the shape"

@@ -93,7 +93,7 @@ def test_variants_of_targets(tmp_path: Path) -> None:
     large, small, variant, plain = json.loads(outcome.out)["targets"]
     assert [each["target"] for each in (large, small, variant, plain)] == names
     assert (large["verdict"], small["verdict"]) == ("accelerated", "refused")
-    assert "and there are 1,024" in small["refused"][0]["reason"]
+    assert "but there are 1,024" in small["refused"][0]["reason"]
     assert [each["facts"]["compiled for"] for each in (variant, plain)] == ["ethos-u65-256", "ethos-u55-128"]
     assert variant["facts"]["time, by Vela's estimate"]
 

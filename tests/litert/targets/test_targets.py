@@ -186,7 +186,7 @@ def test_software_that_dies_or_does_not_end() -> None:
     assert report.verdict == "refused"
     assert [(each.op, each.reason) for each in report.refused] == [
         ("FULLY_CONNECTED", "it was told"),
-        ("", "its software dies of the file (SIGSEGV), in the step 'compile the model'"),
+        ("", "its software crashes on the file (SIGSEGV), in the step 'compile the model'"),
     ]
     (report,) = litefuse.check(dense(), "slow", timeout=3).reports
     (refused,) = report.refused

@@ -163,7 +163,7 @@ def test_what_is_not_split_says_why_and_shares_add_up() -> None:
 def test_the_comparison_of_two_models(first: list[float], second: list[float], text: str) -> None:
     found = Benchmark((made("model"), made("other")), {"": Ratio.of(first, second)})
     assert text in str(found).splitlines()[0]
-    assert "Called in turn" in str(found)
+    assert "Called alternately" in str(found)
 
 
 def test_models_that_were_not_called_in_turn() -> None:

@@ -94,7 +94,7 @@ def difference_on_random_inputs(before: Path, after: Path) -> Difference:
         still = _still(inputs, expected)
         moving = sum(map(len, inputs.moving.values()))
         if moving and len(still) == moving:
-            return Difference(None, "no output moves with random inputs, so that they tell nothing")
+            return Difference(None, "no output changes with random inputs, so they prove nothing")
         differences = _difference_of(expected, after, calls)
         return differences._replace(unchecked=f"{', '.join(still)} did not move with them") if still else differences
     return Difference(None, unchecked)
@@ -313,7 +313,7 @@ class _Observed:
             self._runner(**{name: quantized(value, self._takes[name]) for name, value in inputs.items()})
         except (LitefuseError, RuntimeError, ValueError) as error:
             raise InterpreterError(
-                f"the model does not run without the delegate, so that its layers cannot be compared: {error}",
+                f"the model does not run without the delegate, so its layers cannot be compared: {error}",
                 where=f"sample {number} of {self._key!r}",
             ) from error
         if not self._details:

@@ -80,8 +80,8 @@ def check_target(form: Quantization | None, options: QuantizationOptions, target
     named = ", ".join(map(repr, [target] if isinstance(target, str) else target))
     if form in _MIXED and not traits.mixed:
         raise LitefuseError(
-            f"the quantization {form!r} is not for the target {named}: tflite-micro, which runs what is in floating "
-            "point there, has no float32 ops with smaller weights",
+            f"the quantization {form!r} is not for the target {named}: tflite-micro, which runs the floating-"
+            "point ops there, has no float32 ops with smaller weights",
             hint="Quantize to int8 or int16 with samples, or to 'weights', which are made float32 first.",
         )
     if options.weight_bits == 4 and traits.int4 is not None:

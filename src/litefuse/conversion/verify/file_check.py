@@ -89,7 +89,7 @@ def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], Non
             return FileCall("it takes more than 1.5 GiB besides its weights; try it with litefuse run")
         site = deadly_op(job)
         raise FileCheckError(
-            f"the file was written, but LiteRT dies of it ({error.death}){f', at the op {site}' if site else ''}",
+            f"the file was written, but LiteRT crashes on it ({error.death}){f', at the op {site}' if site else ''}",
             where=where,
             hint=f"Please report it. {KEEP}",
         ) from None

@@ -68,11 +68,11 @@ def self_check(
     try:
         specifications = _specifications(module, composite, types, lowering, terms.kernel)
     except LitefuseError as error:
-        return CheckResult(unchecked=f"the composite cannot be converted by itself: {first_line(error)}")
+        return CheckResult(unchecked=f"the composite cannot be converted alone: {first_line(error)}")
     try:
         fused = standalone_model(module, replacement, lowering)
     except LitefuseError as error:
-        return CheckResult(problem=f"the fused op cannot be converted by itself: {first_line(error)}")
+        return CheckResult(problem=f"the fused op cannot be converted alone: {first_line(error)}")
     try:
         runners = {model: _runner(model) for model in {*specifications.values()}}
         bodies = {size: Body(model, runners[model]) for size, model in specifications.items()}
@@ -174,5 +174,5 @@ def _compare(calls: Calls, draws: Draws) -> CheckResult | Refusal:
             return result
     if draws.open and draws.drawn.moving and not calls.moved:
         hint = "give others in check_inputs of the fusion"
-        return CheckResult(unchecked=f"its results stand still on random inputs; {hint}")
+        return CheckResult(unchecked=f"its results do not change on random inputs; {hint}")
     return CheckResult(worst, note=next(iter(notes), None))

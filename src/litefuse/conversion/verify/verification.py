@@ -291,7 +291,7 @@ def _answer(verification: Verification) -> Section:
         facts.append(("largest error", f"{worst.error:.2g}{at}{told}"))
     facts.append(("calls", str(verification.calls)))
     if verification.limit is not None:
-        facts.append(("inputs", f"only integers below {verification.limit}, since others are refused"))
+        facts.append(("inputs", f"only integers below {verification.limit}, because others are refused"))
     both = f"{verification.model} and {verification.original}"
     return Section(f"{_TITLES[verdict]}: {both}", facts, judgements=judgements, judgement=VERDICTS[verdict])
 

@@ -213,7 +213,7 @@ def _compared(job: TrialJob, inputs: ModelInputs, kernel: _Runner, body: _Runner
     if not ran:
         raise _Refused(refusal)
     if inputs.moving[key] and not _moved(results):
-        return Trial(problem="its results did not move with the inputs that were drawn, so that they show nothing")
+        return Trial(problem="its results did not change with the generated inputs, so they prove nothing")
     return Trial(worst)
 
 
@@ -423,7 +423,7 @@ def _prepared(inputs: ModelInputs, key: str, outlined: _Caller, plain: _Caller) 
                 outlined.set(key, arrays)
                 results = [outlined.call(), outlined.call()]
             except (RuntimeError, ValueError) as error:
-                return f"the model refuses with the kernels what it takes without: {_line(error)}"
+                return f"with the kernels, the model refuses inputs that it accepts without them: {_line(error)}"
             for one, other in zip(results, expected, strict=True):
                 for name, right in other.items():
                     away = difference(one[name], right)

@@ -72,7 +72,7 @@ def compare_constants(
         )
 
     if a.is_sparse(first) or b.is_sparse(second):
-        return change(None, "stored without zeros, so that only the bytes were compared")
+        return change(None, "stored without zeros, so only the bytes were compared")
     if first.dtype == second.dtype == "string":
         return _of_strings(raw, other_raw, change)
     try:
@@ -81,7 +81,7 @@ def compare_constants(
         return change(None, str(error))
     few = (ours.few(), theirs.few())
     if ours.count != theirs.count:
-        other_count = change(None, f"{theirs.count:,} numbers in place of {ours.count:,}")
+        other_count = change(None, f"{theirs.count:,} numbers instead of {ours.count:,}")
         return replace(other_count, before=few[0], after=few[1])
     difference = _Difference()
     for start in range(0, ours.count, _CHUNK):
@@ -139,7 +139,7 @@ def _of_strings(raw: npt.NDArray[np.uint8], other_raw: npt.NDArray[np.uint8], ch
     except (LitefuseError, ValueError):
         return change(None, "strings that are damaged")
     if ours.size != theirs.size:
-        return change(None, f"{theirs.size:,} strings in place of {ours.size:,}")
+        return change(None, f"{theirs.size:,} strings instead of {ours.size:,}")
     differing = sum(one != other for one, other in zip(ours, theirs, strict=True))
     return change(differing) if differing else None
 

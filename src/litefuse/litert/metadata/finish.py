@@ -61,7 +61,7 @@ def finish_file(
         reason = error.strerror or str(error)
         raise MetadataError(f"the model with its metadata cannot be written: {reason}", where=where) from error
     except Exception as error:  # following the offsets of damaged data fails in many ways
-        raise MetadataError("the model is damaged, so that nothing can be added", where=where) from error
+        raise MetadataError("the model is damaged, so nothing can be added", where=where) from error
 
 
 def _finished(path: Path, finish: Finish, files_of: Path | None, where: str) -> dict[str, dict[str, dict[str, str]]]:

@@ -131,7 +131,7 @@ class Micro(Target):
             return Answer(software, takes=False, refusals=custom or problems)
         facts = [("arena", f"{arena:,} bytes, on this {64 if sys.maxsize > 1 << 32 else 32}-bit machine")]
         if self.memory is not None and arena > self.memory:
-            why = f"it needs an arena of {arena:,} bytes, and there are {self.memory:,}"
+            why = f"it needs an arena of {arena:,} bytes, but there are {self.memory:,}"
             return Answer(software, takes=False, refusals=(Refusal("", why),), facts=tuple(facts), arena=arena)
         announce("run the model")
         outputs: list[tuple[Arrays | None, ...]] = []

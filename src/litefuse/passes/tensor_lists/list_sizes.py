@@ -201,7 +201,7 @@ def refuse_varying_items(web: Web, sizes: Sizes) -> None:
             elif _is_fixed(ends.begin) != _is_fixed(ends.end):
                 moving = ends.end if _is_fixed(ends.begin) else ends.begin
                 if isinstance(moving, ir.Value) and _changes(moving, function, sizes):
-                    raise unsupported(op, f"dimension {axis} of its items changes from turn to turn")
+                    raise unsupported(op, f"dimension {axis} of its items changes from iteration to iteration")
     for axis, lengths in by_axis.items():
         if len(lengths) > 1:
             listed = ", ".join(map(str, sorted(lengths)))

@@ -151,7 +151,7 @@ class Sizes:
             case SizeOf(value, axis) if isinstance(value.owner, ir.Block):
                 position = ir.BlockArgument(value).arg_number
                 if call.name == "tf.While" and not self.stays(call, position, axis):
-                    raise Unknown("it changes from one turn of the loop to the next")
+                    raise Unknown("it changes from one iteration of the loop to the next")
                 return self.size(call_operands(call)[position], axis)
             case Number(value, index) if isinstance(value.owner, ir.Block):
                 position = ir.BlockArgument(value).arg_number

@@ -184,10 +184,10 @@ def _refused(form: Quantization, options: QuantizationOptions) -> str:
     if form == "recipe" and chosen:
         return f"the recipe says it all, {chosen[0]} included"
     if form == "float16" and chosen:
-        return f"numbers of float16 have no scales, so that {chosen[0]} means nothing"
+        return f"float16 numbers have no scales, so {chosen[0]} has no effect"
     if form in {"auto", "qat"} and chosen:
         chooses = "what accuracy costs" if form == "auto" else "the ranges of its nodes"
-        return f"it takes the form of weights from {chooses}, so that {chosen[0]} means nothing"
+        return f"it takes the type of weights from {chooses}, so {chosen[0]} has no effect"
     if form == "qat" and (options.keep_float or options.keep_float_ops):
         return "what has no fake-quantization nodes stays in floating point: leave them out there"
     if options.block_size and form != "dynamic":

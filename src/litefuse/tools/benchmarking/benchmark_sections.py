@@ -93,14 +93,14 @@ def _overview(benchmark: Benchmark) -> Section:
         for measurement in benchmark.measurements
     ]
     notes = [
-        f"Called in turn{f' ({_shown(key)})' if len(benchmark.ratios) > 1 else ''}: {ratio.median:.2f} times as fast,"
-        f" in {count_of(ratio.pairs, 'pair')} of calls (in 80% of them, {ratio.low:.2f} to {ratio.high:.2f})"
+        f"Called alternately{f' ({_shown(key)})' if len(benchmark.ratios) > 1 else ''}: {ratio.median:.2f} times as "
+        f"fast, in {count_of(ratio.pairs, 'pair')} of calls (in 80% of them, {ratio.low:.2f} to {ratio.high:.2f})"
         for key, ratio in benchmark.ratios.items()
     ]
     if not notes and any(
         measurement.model != benchmark.measurements[0].model for measurement in benchmark.measurements
     ):
-        notes = ["Not called in turn: the models have no signature of the same name."]
+        notes = ["Not called alternately: the models have no signature of the same name."]
     return Section(
         "Models",
         rows,

@@ -174,10 +174,10 @@ def _with_times(measurement: Measurement, file: FileOps, key: str, timed: NodeCa
 def _notes(job: ModelJob, times: CallTimes) -> list[str]:
     notes: list[str] = []
     if job.limit is not None:
-        notes.append(f"Only integers below {job.limit} were drawn, since others are refused.")
+        notes.append(f"Only integers below {job.limit} were used, because others are refused.")
     if len(times.warm) < _FEW:
         measured = count_of(len(times.warm), "call")
-        notes.append(f"No more than {measured} were measured; give more time (--seconds) for percentiles.")
+        notes.append(f"Only {measured} were measured; allow more time (--seconds) for percentiles.")
     return notes
 
 

@@ -76,7 +76,7 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> RunResult:
         execution = execute(interpreter, job.signature, arrays, job.repeat, announce)
     else:
         arrays, execution, limit = _execute_drawn(interpreter, specs, job, announce)
-        title += f", only integers below {limit}, since others are refused" if limit else ""
+        title += f", only integers below {limit}, because others are refused" if limit else ""
     sections: list[Section] = []
     if job.inputs is None and specs:
         sections.append(Section(title, summary_rows(arrays), headings=_HEADINGS))

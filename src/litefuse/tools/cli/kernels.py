@@ -75,7 +75,7 @@ def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> Non
     with progress(f"Reading {model}") as on_step:
         calls = read_ops(model, [name], split_names(tags), on_step)[name]
     project = new_project(name, calls, model.name, folder)
-    note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md tells the way."
+    note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md explains the steps."
     title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"
     print_sections([Section(title, [(file,) for file in project.files], note=note)])
 

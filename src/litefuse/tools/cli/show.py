@@ -85,7 +85,7 @@ def show(
     for values in data:
         if values.left_out:
             click.echo(
-                f"{values.name}: {values.left_out:,} values are left out, since their ids are not unique", err=True
+                f"{values.name}: {values.left_out:,} values are left out, because their ids are not unique", err=True
             )
     if write_node_data is None:
         show_model(model, data, port=port, opens=not no_open)

@@ -162,7 +162,7 @@ class Converter:
         if not self.optimizations:
             if given is not None:
                 warnings.warn(
-                    "optimizations is empty, so that nothing is quantized: set it to [Optimize.DEFAULT]", stacklevel=3
+                    "optimizations is empty, so nothing is quantized: set it to [Optimize.DEFAULT]", stacklevel=3
                 )
             return quantization_of(self, trained=False)
         model: Any = self._model

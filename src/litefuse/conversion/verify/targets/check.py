@@ -342,7 +342,7 @@ class FileChecks:
             took = f"took more than {min(seconds):g} seconds" if error.limit == "timeout" else "needs more memory"
             why = f"it {took} in the step {steps[-1]!r}"
         except EngineCrashError as error:
-            why = f"its software dies of the file ({error.death}), in the step {steps[-1]!r}"
+            why = f"its software crashes on the file ({error.death}), in the step {steps[-1]!r}"
             if any(op.name == "STABLEHLO_COMPOSITE" for graph in self.model.graphs for op in graph.ops):
                 why += "; the file has composites"
         log = Path(question.log)
@@ -363,7 +363,7 @@ class FileChecks:
         try:
             ran = cast("ModelCalls", run_alone(MODEL, replace(self._job, shapes=shapes), environment={}))
         except EngineCrashError as error:
-            return f"LiteRT dies of it on the CPU ({error.death})"
+            return f"LiteRT crashes on it on the CPU ({error.death})"
         except LitefuseError as error:
             return f"LiteRT does not run it on the CPU: {error.message}"
         return Comparison(self.model, ran, self._job.tolerance)

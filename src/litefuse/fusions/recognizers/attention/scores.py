@@ -116,7 +116,7 @@ def obstacle(value: ir.Value, depth: int = _DEPTH) -> str | None:
     if owner.name in _SELECTS:
         numbers = [fill for place in (1, 2) if (fill := number(owner.operands[place])) is not None]
         return f"masked scores are {numbers[0]:g}, which does not mask them" if numbers else "the scores are selected"
-    return f"{owner.name.removeprefix('tf.')} stands between the scores and the softmax"
+    return f"{owner.name.removeprefix('tf.')} is between the scores and the softmax"
 
 
 def _has_product(value: ir.Value, depth: int) -> bool:

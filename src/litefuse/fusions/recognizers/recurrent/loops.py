@@ -128,7 +128,7 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
         write is not None and output_list is not None and _keeps_all(op, sizes, write, output_list, indices, count)
     )
     if any(list(op.results[p].uses) for p in indices):
-        raise NotRecognized("the number of its turns is used after it")
+        raise NotRecognized("its iteration counter is used after it")
     return StepLoop(op, cond, body, inputs, read, output_list, output, every_step, states, kept, indices, steps, masked)
 
 
@@ -212,7 +212,7 @@ def _input(body: func.FuncOp, kept: frozenset[int], indices: frozenset[int]) -> 
         if read is None and op.name != "tf.TensorListGetItem":
             continue
         if read is None or read.position not in kept:
-            raise NotRecognized("it reads items of a list out of turn")
+            raise NotRecognized("it reads items of a list out of order")
         if str(ir.ShapedType(op.results[0].type).element_type) != "i1":
             lists.add(read)
     if len(lists) != 1:

@@ -257,11 +257,11 @@ def _arena(measured: int | None, given: int | None, report: TargetReport, where:
         f"On the machine that wrote this, the model needs {measured:,} bytes in {report.software}: for tensors, whose "
         "memory is shared where they are not needed together, and for what the ops keep"
     )
-    less = "On 32 bits pointers take half of the room, so that less may do: see ArenaUsedBytes()."
+    less = "On 32 bits, pointers take half the space, so less may be enough: see ArenaUsedBytes()."
     if given is not None:
         if given < measured:
             raise LitefuseError(
-                f"the model needs an arena of {measured:,} bytes, and there are {given:,}",
+                f"the model needs an arena of {measured:,} bytes, but there are {given:,}",
                 where=where,
                 hint="Make the model smaller, such as with --quantize int8, or the arena larger. On 32 bits, pointers "
                 "take half of the room; the size is that of this machine.",
