@@ -140,7 +140,7 @@ def test_targets() -> None:
     micro = TargetCheckReport("micro", "refused", "does not take it", ("ADD: no",), (("arena", "10 bytes"),))
     report = Report("m", target="gpu, micro", batch_taken=1, target_checks=(gpu, micro))
     sections = report_sections(report)
-    assert row(sections[0], "target")[0] == "gpu, micro; a batch of 1, since it supports no dynamic one (--batch)"
+    assert row(sections[0], "target")[0] == "gpu, micro; a batch of 1, not a dynamic one (--batch)"
     assert row(sections[0], "check gpu") == ("takes it except 7 ops", "warn")
     assert row(sections[0], "check micro") == ("does not take it", "bad")
     assert names(sections[1]) == ["micro refuses", "gpu refuses"]

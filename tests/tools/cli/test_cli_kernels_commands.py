@@ -142,7 +142,7 @@ def test_export(tmp_path: Path) -> None:
     target = tmp_path / "sources"
     outcome = run("kernels", "export", target)
     assert outcome.code == 0
-    assert "README.md explains how an app uses them" in outcome.out
+    assert "README.md says how an app uses them" in outcome.out
     readme = (target / "README.md").read_text()
     for word in ("AddCustom", "TfLiteInterpreterOptionsAddCustomOp", "load_delegate", "TfLiteExternalDelegateCreate"):
         assert word in readme

@@ -171,9 +171,7 @@ def _each(signatures: int) -> str:
 def _targets(report: Report) -> Iterator[_Line]:
     if report.target == "cpu":
         return
-    batch = (
-        f"; a batch of {report.batch_taken}, since it supports no dynamic one (--batch)" if report.batch_taken else ""
-    )
+    batch = f"; a batch of {report.batch_taken}, not a dynamic one (--batch)" if report.batch_taken else ""
     yield _Line("target", f"{report.target}{batch}")
     for check in report.target_checks:
         name = f"check {check.target}" if len(report.target_checks) > 1 else "check"

@@ -156,10 +156,7 @@ _DAY = 24 * 3600
 @click.command
 @click.option("--clear", is_flag=True, help="Empty the cache.")
 @click.option(
-    "--keep",
-    type=parse_size,
-    metavar="BYTES",
-    help="With --clear: keep the most recently used entries, up to this size, such as 5G.",
+    "--keep", type=parse_size, metavar="BYTES", help="With --clear: keep the latest entries, up to this size (5G)."
 )
 @click.option(
     "--unused-for",

@@ -162,6 +162,4 @@ def export_kernels(folder: Path) -> None:
     from litefuse.tools.scaffold.kernel_folders import export_pack
 
     files = export_pack(folder)
-    print_sections(
-        [Section(f"Written to {folder}: {len(files)} files", note="README.md explains how an app uses them.")]
-    )
+    print_sections([Section(f"Written to {folder}: {len(files)} files", note="README.md says how an app uses them.")])
