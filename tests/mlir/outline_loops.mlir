@@ -254,3 +254,35 @@ func.func @main(%rows: tensor<?x3xf32>, %n: tensor<i32>, %any: tensor<*xf32>) ->
   }) {is_stateless = true} : (tensor<i32>, tensor<*xf32>) -> (tensor<i32>, tensor<*xf32>)
   return %0#0, %2#1 : tensor<?x3xf32>, tensor<*xf32>
 }
+
+// -----
+// RUN: outline-loops
+// What a branch in a loop takes from outside of both goes through the loop, and constants come into it.
+// CHECK-LABEL: func.func @main
+// CHECK: "tfl.while"(%arg0, %arg1)
+// CHECK: func.func private @main.while.0.body(%[[I:.*]]: tensor<i32>, %[[W:.*]]: tensor<i32>)
+// CHECK: %[[TWO:.*]] = arith.constant dense<2>
+// CHECK: "tfl.if"
+// CHECK: %[[A:.*]] = tfl.add %[[I]], %[[W]]
+// CHECK: tfl.mul %[[A]], %[[TWO]]
+// CHECK: return %{{.*}}, %[[W]]
+func.func @main(%n: tensor<i32>, %w: tensor<i32>) -> tensor<i32> {
+  %two = arith.constant dense<2> : tensor<i32>
+  %0 = "tfl.while"(%n) ({
+    ^bb0(%i: tensor<i32>):
+      %1 = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      "tfl.yield"(%1) : (tensor<i1>) -> ()
+  }, {
+    ^bb0(%i: tensor<i32>):
+      %c = "tfl.less"(%i, %i) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %1 = "tfl.if"(%c) ({
+        %2 = tfl.add %i, %w {fused_activation_function = "NONE"} : tensor<i32>
+        %3 = tfl.mul %2, %two {fused_activation_function = "NONE"} : tensor<i32>
+        "tfl.yield"(%3) : (tensor<i32>) -> ()
+      }, {
+        "tfl.yield"(%i) : (tensor<i32>) -> ()
+      }) : (tensor<i1>) -> tensor<i32>
+      "tfl.yield"(%1) : (tensor<i32>) -> ()
+  }) {is_stateless = true} : (tensor<i32>) -> tensor<i32>
+  return %0 : tensor<i32>
+}

@@ -113,7 +113,7 @@ def test_what_is_added() -> None:
     tensor = graph.tensor(state)
     assert (tensor.name, tensor.shape, tensor.dtype, tensor.is_variable) == ("state", (None, 0, 3), np.int8, True)
     assert editor.shape(state) == (-1, 0, 3)
-    assert editor.tensor(state).shape == [1, 0, 3]
+    assert (editor.tensor(state).shape, editor.tensor(state).buffer) == ([1, 0, 3], 0)
     assert (editor.scale(state), editor.scale(zeros)) == (Scale(0.5, -3), Scale(1.0))
     assert not graph.tensor(constant).is_variable
     assert [

@@ -52,6 +52,8 @@ def test_halves() -> None:
 def test_the_larger_step_of_two_ends() -> None:
     assert symmetric_grid(-1.0, 0.5, 8, {}).step == np.float32(1 / 128)
     assert symmetric_grid(-1.0, 1.0, 8, {}).step == np.float32(1) / np.float32(127)
+    assert symmetric_grid(-1.0, -0.5, 8, {}).step == np.float32(1 / 128)
+    assert symmetric_grid(0.25, 0.5, 8, {}).step == np.float32(0.5) / np.float32(127)
     assert symmetric_grid(-9.0, 2.55, 8, {"signed_input": False}).step == np.float32(2.55) / np.float32(255)
     assert int(symmetric_grid(-1.0, 1.0, 8, {"narrow_range": True}).first) == -127
 

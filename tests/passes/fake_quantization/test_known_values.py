@@ -45,6 +45,11 @@ def test_what_is_not_followed() -> None:
             assert known_value(_op("tf.Sin", row)) is None
             axis = tensor_constant(ir.DenseElementsAttr.get(np.array([7], np.int32)))
             assert known_value(_op("tf.Max", row, axis)) is None
+            copied = row
+            for _ in range(48):
+                copied = _op("tf.Identity", copied)
+            np.testing.assert_array_equal(known_value(copied), [[1, 1, 1]])
+            assert known_value(_op("tf.StopGradient", copied)) is None
             doubled = row
             for _ in range(40):  # each op uses the last one twice: a trillion of paths
                 doubled = _op("tf.AddV2", doubled, doubled)
