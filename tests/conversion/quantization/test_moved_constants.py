@@ -50,8 +50,8 @@ def moved(op: str, *, width: int = 6, returned: bool = False) -> tuple[Graph, np
     rows = len(result)
     made = graph.output("made", [rows, width]) if returned else graph.tensor("made", [rows, width])
     y, doubled = graph.output("y", [rows + 2, width]), graph.tensor("doubled", [2, width])
-    graph.builtin(op, operands, [made])
     graph.builtin("MUL", [x, graph.tensor("two", [], value=2.0)], [doubled])
+    graph.builtin(op, operands, [made])
     graph.builtin("CONCATENATION", [made, doubled], [y], axis=0)
     return graph, np.ascontiguousarray(result)
 
