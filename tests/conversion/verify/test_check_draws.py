@@ -236,6 +236,9 @@ def test_large_arguments_are_smaller() -> None:
     large = [TensorType("float32", (None, 1 << 10))]
     assert told(drawn(Composite(), types=large))[-1] == ("large", 3, 3.0)
     assert told(drawn(Composite(), types=[TensorType("float32", (None, 1000))]))[-1] == ("large", 130, 130.0)
+    exactly = [TensorType("float32", (None, (1 << 17) // 130)), TensorType("float32", ((1 << 17) % 130,))]
+    assert told(drawn(Composite(), types=exactly))[-1] == ("large", 130, 130.0)
+    assert told(drawn(Composite(), types=[*exactly, TensorType("float32", (1,))]))[-1] == ("large", 3, 3.0)
 
 
 def test_numbers_beside_steps() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from litefuse.conversion.verify import against_original
 from litefuse.conversion.verify.model_process import ModelCalls, ModelJob, call_model
 from litefuse.conversion.verify.original import Arrays, Call
+from litefuse.errors import LitefuseError
 from litefuse.litert.inputs.drawer import Manner
 from litefuse.litert.inputs.kinds import Kind
 from tests.litert.runtime.models import Graph, model
@@ -49,3 +51,51 @@ def test_arguments_move_where_ops_cannot_unless_these_alone_are_to(
     call = Call("serve", {"x": np.ones(4, np.float32)}, kind=KIND)
     job = ModelJob(model(graph, signatures={"serve": 0}), rounds=((call,),), moves=moves)
     assert [*call_model(job, lambda _: None).results[0][0]] == moved
+
+
+def ran_with_moves(
+    monkeypatch: pytest.MonkeyPatch, *runs: list[float] | Exception, stateful: bool = False, usual: float = 1.0
+) -> tuple[dict[int, Arrays], list[list[float]]]:
+    """The spreads of calls of kinds 1 to 3, of which the last two differ, and what each run with moves was given."""
+    monkeypatch.setattr(against_original, "_keeps_state", {JOB: stateful}.get)
+    calls = [USUAL, *(Call("serve", {"x": np.full(1, number)}, kind=KIND) for number in range(1, 4))]
+    results: list[Arrays] = [{"y": np.full(1, value)} for value in (usual, 1.0, 1.5, 2.0)]
+    wanted: list[Arrays] = [{"y": np.ones(1)}] * 4
+    given: list[list[float]] = []
+    left = [*runs]
+
+    def moves(rounds: Any, _: Any = None) -> Any:
+        given.append([call.inputs["x"].item() for call in rounds[0]])
+        run = left.pop(0)
+        if isinstance(run, Exception):
+            raise run
+        return [[{"y": np.full(1, spread), "z": np.ones(1)} for spread in run]]
+
+    def run_job(job: ModelJob, *_: Any) -> Any:
+        assert job.moves
+        return ModelCalls(list(map(list, job.rounds or ())), moves(job.rounds), {}, {})
+
+    monkeypatch.setattr(against_original, "run_job", run_job)
+    reference: Any = SimpleNamespace(moves=moves)
+    ran = ModelCalls([calls[:2], calls[2:]], [results[:2], results[2:]], {"serve": ("y",)}, {})
+    return against_original.spreads_of(JOB, "model", ran, [wanted[:2], wanted[2:]], reference), given
+
+
+def test_both_models_are_moved_where_calls_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The original where the model's moves do not explain it; what moves most counts."""
+    spreads, given = ran_with_moves(monkeypatch, [1e6, 1.0], [1e6])
+    assert given == [[2, 3], [3]]
+    assert spreads == {1: {}, 2: {"y": np.full(1, 1e6)}, 3: {"y": np.full(1, 1e6)}}
+    spreads, given = ran_with_moves(monkeypatch, [1e6, 1e6])
+    assert given == [[2, 3]]
+    spreads, given = ran_with_moves(monkeypatch, LitefuseError("it crashed"), [1.0, 1e6])
+    assert (given, spreads[2]["y"].item(), spreads[1]) == ([[2, 3], [2, 3]], 1.0, {})
+
+
+def test_models_with_state_are_moved_from_the_first_call_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, given = ran_with_moves(monkeypatch, [1.0, 1e6, 1.0], [1.0, 1.0, 1.0], stateful=True)
+    assert given == [[1, 2, 3], [1, 2, 3]]
+
+
+def test_outputs_that_differ_on_usual_numbers_are_not_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ran_with_moves(monkeypatch, usual=2.0) == ({1: {}, 2: {}, 3: {}}, [])
