@@ -79,6 +79,7 @@ def of_constants() -> Graph:
     graph.builtin("FULLY_CONNECTED", [alone, c, -1], [returned])
     graph.builtin("ADD", [returned, x], [graph.output("y", [2])])
     graph.outputs.append(returned)
+    graph.builtin("ABS", [c], [graph.output("an output alone", [2])])
     return graph
 
 
@@ -86,10 +87,10 @@ def test_what_depends_on_constants_and_shapes_alone(tmp_path: Path) -> None:
     content = model(Graph(), of_constants())
     graph = Model(content).graphs[1]
     derived = [graph.tensor(index).name for index in derived_of_constants(graph)]
-    assert derived == ["shape", "twice", "thrice", "alone", "returned"]
+    assert derived == ["shape", "twice", "thrice", "alone", "returned", "an output alone"]
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
-    assert read_once(path) == {"thrice", "alone"}
+    assert read_once(path) == {"thrice", "alone", "an output alone"}
 
 
 def test_ranges_of_what_is_empty() -> None:

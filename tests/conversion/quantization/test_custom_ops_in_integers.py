@@ -212,6 +212,13 @@ def test_results_with_the_scale_of_an_operand(scale: float, zero: int, same: boo
         assert scales(editor)["z_quantized"] == scales(editor)["x_quantized"]
 
 
+def test_results_with_several_scales_have_not_that_of_an_operand() -> None:
+    graph = handing(0.01)
+    quantization = graph.tensors[graph.outputs[-1]][0].quantization
+    quantization.scale, quantization.zeroPoint = [0.01] * 4, [-28] * 4
+    assert "QUANTIZE: z_quantized -> r" in lines(made(graph)[0])
+
+
 def test_a_result_that_nothing_quantizes_has_the_scale_of_the_operand() -> None:
     editor, _ = made(custom("Handing", results="yz"))
     assert scales(editor)["z_quantized"] == scales(editor)["x_quantized"] != scales(editor)["y_quantized"]

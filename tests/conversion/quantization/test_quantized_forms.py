@@ -105,6 +105,7 @@ def test_sums_that_are_normalized() -> None:
     assert [editor.name(int(gate)) for gate in op.intermediates[:4]] == [f"lstm1/gate_{index}" for index in range(4)]
     assert {editor.shape(int(gate)) for gate in op.intermediates} == {(0,)}
     bias, factor = (editor.scale(op.inputs[places[1]]) for places in (BIASES, NORMALIZATIONS))
+    assert factor is not None
     assert factor == symmetric(0.5, 16)
     assert bias == (pytest.approx(factor.scale / 1024), 0)
 

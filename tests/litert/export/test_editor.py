@@ -57,6 +57,10 @@ def test_constants() -> None:
     assert value is not None
     assert value.tolist() == WEIGHTS.tolist()
     assert editor.constant(0) is editor.constant(-1) is None
+    editor.tensor(0).buffer, editor.tensor(0).shapeSignature = editor.tensor(1).buffer, None
+    first = editor.constant(0)
+    assert first is not None
+    assert first.tolist() == WEIGHTS.tolist()
     editor.tensor(1).shape = [2, 2]
     with pytest.raises(QuantizationError, match=r"w has 24 bytes, not those of float32\[2, 2\]"):
         editor.constant(1)

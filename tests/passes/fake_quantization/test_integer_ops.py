@@ -243,7 +243,7 @@ def test_the_operands_of_transposed_convolutions() -> None:
 def test_biases_beyond_int32() -> None:
     """The least and the largest integers are in; a step beyond, and what is no number, is not."""
     uniform = Uniform((1.0,), (0,))
-    ends = np.array([-(2.0**31), 2**31 - 1])
+    ends: Any = np.array([-(2.0**31), 2**31 - 1])
     assert quantized_bias(ends, 1.0, uniform)[0].tolist() == [-(2**31), 2**31 - 1]
     for beyond in ([-1, 0], [0, 1], [np.nan, 0]):
         with pytest.raises(NotCovered, match="too large for int32"):
