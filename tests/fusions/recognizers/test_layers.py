@@ -308,6 +308,29 @@ def grouped(o: Ops, x: V) -> V:
     return o.b.reshape(y, [*o.b.sizes(y)[:3], 8])
 
 
+def _times_data(o: Ops, x: V, y: V) -> V:
+    return o.mul(y, x)
+
+
+def _times_more_axes(o: Ops, _: V, y: V) -> V:
+    return o.mul(y, o.c(np.ones((3, 1, 1, 1, 8), np.float32)))
+
+
+@pytest.mark.parametrize("other", [_times_data, _times_more_axes])
+def test_a_scale_of_groups_beside_what_is_none(other: Callable[[Ops, V, V], V]) -> None:
+    """Whichever use of the normalized value comes first."""
+
+    def build(o: Ops, x: V) -> V:
+        groups = standard(o, o.b.reshape(x, [*o.b.sizes(x)[:3], 2, 4]), 1, 2, 4, epsilon=1e-3)
+        y = o.b.reshape(groups, [*o.b.sizes(x)[:3], 8])
+        first, scaled = other(o, x, y), o.mul(y, o.c(SCALE))
+        return o.add(scaled, o.add(first, other(o, x, y)))
+
+    found = named(build, (None, 3, 4, 8))
+    assert found.names == [("odml.group_norm", "group normalization")]
+    assert found.arguments == [2]
+
+
 def of_one_group(o: Ops, x: V) -> V:
     return affine(o, standard(o, x, 1, 2, 3, epsilon=1e-3))
 
