@@ -75,7 +75,8 @@ def test_the_curve_has_no_point_that_another_one_beats() -> None:
     assert [each.size for each in curve] == sorted({each.size for each in curve})
     assert [each.error for each in curve] == sorted({each.error for each in curve}, reverse=True)
 
-    sizes = {0: (10, 0.5), 1: (20, 0.7), 2: (30, 0.1)}
+    sizes = {0: (10, 0.5), 1: (20, 0.7), 2: (30, 0.1), 3: (40, 0.1)}
     states: list[Assignment] = [{"l": str(index)} for index in sizes]
     noisy = Search(states, lambda assignment: sizes[int(assignment["l"])])
-    assert [(each.size, each.error) for each in noisy.curve(3)] == [(10, 0.5), (30, 0.1)]
+    assert [(each.size, each.error) for each in noisy.curve(4)] == [(10, 0.5), (30, 0.1)]
+    assert noisy.smallest(0.05).size == 40  # the last one, if none is within the error

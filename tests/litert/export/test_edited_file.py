@@ -132,6 +132,13 @@ def test_a_change_that_fails_leaves_the_file(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="no"):
         edit_file(path, fail)
+
+    def spoil(loaded: Any) -> bool:
+        loaded.subgraphs[0].operators[0].inputs = [99]
+        return True
+
+    with pytest.raises(IndexError):
+        edit_file(path, spoil)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
