@@ -64,8 +64,8 @@ def custom(op: str = "Both", *, results: str = "y", operands: str = "x") -> Grap
 
 
 def scales(editor: GraphEditor) -> dict[str, Scale]:
-    found = {editor.name(index): editor.scale(index) for index in range(len(editor.graph.tensors))}
-    return {name: scale for name, scale in found.items() if scale is not None}
+    known = {editor.name(index): editor.scale(index) for index in range(len(editor.graph.tensors))}
+    return {name: scale for name, scale in known.items() if scale is not None}
 
 
 def lines(editor: GraphEditor) -> list[str]:

@@ -36,23 +36,26 @@ def layers() -> Graph:
 def mixed(folder: Path, max_error: float, **options: Any) -> tuple[dict[str, str], Any, Path]:
     """The form of each layer, all that is told, and the file."""
     before, after = saved(folder / "before.tflite", layers()), folder / "after.tflite"
-    found = mix_precision(before, after, max_error, None, **options)
+    outcome = mix_precision(before, after, max_error, None, **options)
     assert sorted(file.name for file in folder.iterdir()) == ["after.tflite", "before.tflite"]
-    return {layer.layer: layer.form for layer in found.layers}, found, after
+    return {layer.layer: layer.form for layer in outcome.layers}, outcome, after
 
 
 def test_the_smallest_forms_within_an_error(tmp_path: Path) -> None:
     (tmp_path / "whole").mkdir()
     (tmp_path / "exact").mkdir()
     (tmp_path / "some").mkdir()
-    forms, found, smallest = mixed(tmp_path / "whole", 10.0)
+    forms, outcome, smallest = mixed(tmp_path / "whole", 10.0)
     assert forms == {"h0": "int4", "h1": "int4"}
-    assert [(layer.op, layer.size) for layer in found.layers] == [("FULLY_CONNECTED", 16384), ("FULLY_CONNECTED", 4096)]
-    for layer in found.layers:
+    assert [(layer.op, layer.size) for layer in outcome.layers] == [
+        ("FULLY_CONNECTED", 16384),
+        ("FULLY_CONNECTED", 4096),
+    ]
+    for layer in outcome.layers:
         assert {*layer.errors} == {"int4", "int8", "float16", "float32"}
         assert layer.errors["int4"] > layer.errors["int8"] > layer.errors["float16"] > layer.errors["float32"] == 0
-    assert [point.error for point in found.curve] == sorted((point.error for point in found.curve), reverse=True)
-    assert found.curve[-1].error == 0
+    assert [point.error for point in outcome.curve] == sorted((point.error for point in outcome.curve), reverse=True)
+    assert outcome.curve[-1].error == 0
 
     forms, _, exact = mixed(tmp_path / "exact", 0.0)
     assert forms == {"h0": "float32", "h1": "float32"}

@@ -156,11 +156,11 @@ def test_what_nothing_takes_goes_with_what_it_took(tmp_path: Path) -> None:
 def test_only_what_is_referred_to_stays() -> None:
     """Tensors, buffers and op codes; of a signature, too."""
     graph, other = Graph(), Graph()
-    for each in (graph, other):
-        each.tensor("unused", [4], value=np.ones(4))
-        x, c = each.input("x", [4]), each.tensor("c", [4], value=np.full(4, 2.0))
-        each.builtin("SUB", [x, c], [each.tensor("removed", [4])])
-        each.builtin("ADD", [x, c, -1], [each.output("y", [4])])
+    for one in (graph, other):
+        one.tensor("unused", [4], value=np.ones(4))
+        x, c = one.input("x", [4]), one.tensor("c", [4], value=np.full(4, 2.0))
+        one.builtin("SUB", [x, c], [one.tensor("removed", [4])])
+        one.builtin("ADD", [x, c, -1], [one.output("y", [4])])
     integers(graph, graph.outputs[0], 0.5)
     loaded = objects_of(model(graph, other, Graph(), signatures={"first": 0, "second": 1}))
     loaded.subgraphs[0].tensors[1].quantization = type(loaded.subgraphs[0].tensors[graph.outputs[0]].quantization)()
@@ -179,11 +179,13 @@ def test_only_what_is_referred_to_stays() -> None:
     ]
     assert [*first.operators[0].intermediates] == [0, -1]
     assert [[*subgraph.inputs, *subgraph.outputs] for subgraph in (first, second)] == [[1, 3], [0, 2]]
-    entries = [[entry.tensorIndex for entry in (*each.inputs, *each.outputs)] for each in loaded.signatureDefs]
+    entries = [
+        [entry.tensorIndex for entry in (*signature.inputs, *signature.outputs)] for signature in loaded.signatureDefs
+    ]
     assert entries == [[1, 3], [0, 2]]
     assert (first.tensors[1].quantization, first.tensors[3].quantization.scale) == (None, [0.5])
     assert [op_name(code) for code in loaded.operatorCodes] == ["ADD"]
     data = [loaded.buffers[subgraph.tensors[index].buffer].data for subgraph, index in ((first, 2), (second, 1))]
-    assert [np.frombuffer(bytes(each), np.float32).tolist() for each in data] == [[2.0] * 4] * 2
+    assert [np.frombuffer(bytes(content), np.float32).tolist() for content in data] == [[2.0] * 4] * 2
     assert len(loaded.buffers) == 4
     assert loaded.buffers[0].data is None

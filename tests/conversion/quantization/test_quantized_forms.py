@@ -115,10 +115,10 @@ def test_gates_without_biases() -> None:
     values = {place: np.ones((2, 2), np.float32) for place in (*INPUT_WEIGHTS, *RECURRENT_WEIGHTS)}
     values |= {place: np.full(2, 0.5, np.float32) for place in BIASES[1:]}
     numbers = LstmNumbers(values, 0.0, 0.0, time_major=False)
-    found = constants_of(numbers, Scale(0.5), Scale(0.25))
-    assert found.keys() == values.keys()
-    assert [found[place][1].scale for place in BIASES[1:]] == [pytest.approx(symmetric(1.0, 8).scale / 2)] * 3
-    assert [found[place][0].tolist() for place in BIASES[1:]] == [[127, 127]] * 3
+    constants = constants_of(numbers, Scale(0.5), Scale(0.25))
+    assert constants.keys() == values.keys()
+    assert [constants[place][1].scale for place in BIASES[1:]] == [pytest.approx(symmetric(1.0, 8).scale / 2)] * 3
+    assert [constants[place][0].tolist() for place in BIASES[1:]] == [[127, 127]] * 3
 
 
 @pytest.mark.parametrize("kind", ["dequantized", "dequantized int16", "quantized before", "quantized after"])

@@ -286,15 +286,15 @@ def test_a_buffer_that_others_use_keeps_its_data() -> None:
 def data_of(given: Any) -> list[bytes]:
     """The bytes of all tensors."""
     data = [given.buffers[tensor.buffer].data for one in given.subgraphs for tensor in one.tensors]
-    return [b"" if each is None else bytes(each) for each in data]
+    return [b"" if content is None else bytes(content) for content in data]
 
 
 def test_equal_buffers() -> None:
     graph, other = Graph(), Graph()
-    for each in (graph, other):
+    for made in (graph, other):
         for name, value in (("a", [1.0, 2]), ("b", [1.0, 2]), ("c", [2.0, 1])):
-            each.tensor(name, [2], value=value)
-        each.tensor("empty", [0], value=[])
+            made.tensor(name, [2], value=value)
+        made.tensor("empty", [0], value=[])
     given = loaded(graph, other)
     add_metadata(given, "m", np.frombuffer(np.array([1, 2], np.float32).tobytes(), np.uint8))
     before = data_of(given)

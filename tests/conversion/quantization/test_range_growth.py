@@ -55,12 +55,12 @@ def test_a_tensor_apart_is_left_out() -> None:
 
 
 def test_those_that_grew_most_come_first() -> None:
-    found = RangeGrowth()
+    observer = RangeGrowth()
     for number, largest in ((1, (1, 1, 1)), (2, (2, 4, 4))):
         ends = zip("cba", largest, strict=True)
         ranges = {name: {"min": np.zeros(1, np.float32), "max": np.full(1, end, np.float32)} for name, end in ends}
-        found.observe(ranges, number, 2)
-    assert [(each.tensor, each.growth) for each in found.moving()] == [("a", 0.75), ("b", 0.75), ("c", 0.5)]
+        observer.observe(ranges, number, 2)
+    assert [(range_.tensor, range_.growth) for range_ in observer.moving()] == [("a", 0.75), ("b", 0.75), ("c", 0.5)]
 
 
 def test_differences_that_are_allowed() -> None:

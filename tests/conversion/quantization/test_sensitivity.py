@@ -78,5 +78,5 @@ def test_the_curve_has_no_point_that_another_one_beats() -> None:
     sizes = {0: (10, 0.5), 1: (20, 0.7), 2: (30, 0.1), 3: (40, 0.1)}
     states: list[Assignment] = [{"l": str(index)} for index in sizes]
     noisy = Search(states, lambda assignment: sizes[int(assignment["l"])])
-    assert [(each.size, each.error) for each in noisy.curve(4)] == [(10, 0.5), (30, 0.1)]
+    assert [(point.size, point.error) for point in noisy.curve(4)] == [(10, 0.5), (30, 0.1)]
     assert noisy.smallest(0.05).size == 40  # the last one, if none is within the error

@@ -83,8 +83,8 @@ func.func private @f(%x: {first}, %y: {second}) -> tensor<f32> {{
 }}"""
     with mlir_context():
         module = ir.Module.parse(text)
-        found = constant_arguments(module, functions(module)["f"])
-    return [{name: value.tolist() for name, value in arguments.items()} for arguments in found]
+        constants = constant_arguments(module, functions(module)["f"])
+    return [{name: value.tolist() for name, value in arguments.items()} for arguments in constants]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_all_rows_are_picked(ids: int | None, calls: int) -> None:
     first = arguments.draw(4)
     covering = [*arguments.covering()]
     assert len(covering) == pytest.approx(calls, abs=1)
-    assert {*range(100)} == {*np.concatenate([each["x0"] for each in (first, *covering)]).tolist()}
+    assert {*range(100)} == {*np.concatenate([call["x0"] for call in (first, *covering)]).tolist()}
     assert not [*arguments.covering()]
     assert arguments.moving == {"y0"}
 

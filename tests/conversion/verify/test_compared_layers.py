@@ -282,9 +282,9 @@ def test_the_first_layer_that_differs() -> None:
         ((lost, right), lost, lost),
         ((right, Layer("unknown", "OP")), None, None),
     ):
-        found = Layers("serve", 1, layers)
-        assert (found.first, found.largest_step) == (first, step)
-        assert len(found.compared) == len(layers) - (first is None)
-        told = found.to_json()
-        assert (told["compared"], told["tensors"]) == (len(found.compared), len(layers))
+        looked_at = Layers("serve", 1, layers)
+        assert (looked_at.first, looked_at.largest_step) == (first, step)
+        assert len(looked_at.compared) == len(layers) - (first is None)
+        told = looked_at.to_json()
+        assert (told["compared"], told["tensors"]) == (len(looked_at.compared), len(layers))
         assert told["first"] == (None if first is None else first.to_json())

@@ -168,7 +168,7 @@ EFFECT = "the op PyFunc, node 'effect' of function 'g', runs code"
 
 
 @pytest.mark.parametrize(
-    ("attribute", "inner", "found"),
+    ("attribute", "inner", "refused"),
     [
         (FUNC % "f", "Neg", ""),
         (FUNC % "f", "g", EFFECT),
@@ -180,8 +180,8 @@ EFFECT = "the op PyFunc, node 'effect' of function 'g', runs code"
         (FUNC % "f", "f", ""),
     ],
 )
-def test_functions_that_nodes_call(tmp_path: Path, attribute: str, inner: str, found: str) -> None:
-    assert refusal(tmp_path, attribute=attribute, inner=inner) == found
+def test_functions_that_nodes_call(tmp_path: Path, attribute: str, inner: str, refused: str) -> None:
+    assert refusal(tmp_path, attribute=attribute, inner=inner) == refused
 
 
 def test_only_signatures_that_are_called(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_only_signatures_that_are_called(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("collection", "found"),
+    ("collection", "refused"),
     [
         ('signature_def { key: "__saved_model_init_op" value { outputs { key: "" value { name: "other" } } } }', True),
         ('saver_def { restore_op_name: "other" }', True),
@@ -198,8 +198,8 @@ def test_only_signatures_that_are_called(tmp_path: Path) -> None:
         ('signature_def { key: "other_init_op" value { outputs { key: "" value { name: "other" } } } }', False),
     ],
 )
-def test_what_runs_when_a_model_is_loaded(tmp_path: Path, collection: str, found: bool) -> None:
-    assert bool(refusal(tmp_path, more=collection)) is found
+def test_what_runs_when_a_model_is_loaded(tmp_path: Path, collection: str, refused: bool) -> None:
+    assert bool(refusal(tmp_path, more=collection)) is refused
 
 
 RESTORED = """
@@ -223,7 +223,7 @@ node_def { name: "fill" op: "InitializeTableFromTextFileV2" input: "table" input
 
 
 @pytest.mark.parametrize(
-    ("op", "inputs", "found"),
+    ("op", "inputs", "refused"),
     [
         ("Const", "", False),
         ("Identity", 'input: "given"', False),
@@ -235,7 +235,7 @@ node_def { name: "fill" op: "InitializeTableFromTextFileV2" input: "table" input
         ("VariableV2", "", True),
     ],
 )
-def test_names_of_files_that_tables_are_filled_from(tmp_path: Path, op: str, inputs: str, found: bool) -> None:
+def test_names_of_files_that_tables_are_filled_from(tmp_path: Path, op: str, inputs: str, refused: bool) -> None:
     """They are given with the model, and not computed, even behind variables."""
     nodes = (
         TABLE % (op, inputs)
@@ -253,7 +253,7 @@ def test_names_of_files_that_tables_are_filled_from(tmp_path: Path, op: str, inp
         node { name: "y" op: "init" } library { function { signature { name: "init" } %s } } }
       signature_def { key: "serve" value { outputs { key: "y" value { name: "y:0" } } } } }"""
     (tmp_path / "saved_model.pb").write_bytes(text_format.Parse(text % nodes, SavedModel()).SerializeToString())
-    if not found:
+    if not refused:
         refuse_side_effects(tmp_path, None, {"serve": ["y"]}, "model")
         return
     with pytest.raises(

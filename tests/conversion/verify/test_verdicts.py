@@ -53,13 +53,13 @@ def test_signatures_without_inputs_move_with_their_state() -> None:
 
 
 def test_what_depends_on_inputs_and_never_moved() -> None:
-    found = {
+    computed = {
         ("a", "y"): Movement(0, 3),
         ("a", "z"): Movement(1, 3),
         ("a", "constant"): Movement(0, 3),
         ("b", "y"): Movement(0, 3),
     }
-    assert unmoved(found, {"a": frozenset({"y", "z"})}) == [("a", "y")]
+    assert unmoved(computed, {"a": frozenset({"y", "z"})}) == [("a", "y")]
 
 
 CALLS = [call(1), call(2), call(3)]
@@ -68,7 +68,7 @@ COVERED = Coverage("serve", "table", 5, 5, sampled=False)
 
 
 def judged(
-    found: list[dict[str, Any]], calls: list[Call] | None = None, expected: Any = None, **evidence: Any
+    computed: list[dict[str, Any]], calls: list[Call] | None = None, expected: Any = None, **evidence: Any
 ) -> OutputVerdict:
     known: dict[str, Any] = {
         "tolerance": 1 / 64,
@@ -77,7 +77,7 @@ def judged(
         "drawn": True,
         "refused": {},
     }
-    (verdict,) = verdicts(calls or CALLS, found, expected or EXPECTED, Evidence(**{**known, **evidence}))
+    (verdict,) = verdicts(calls or CALLS, computed, expected or EXPECTED, Evidence(**{**known, **evidence}))
     return verdict
 
 
@@ -91,7 +91,7 @@ DOUBT = "table: rows covered 4 of 5"
 
 
 @pytest.mark.parametrize(
-    ("found", "evidence", "expected"),
+    ("computed", "evidence", "expected"),
     [
         (EXPECTED, {}, ("equal", "", 1)),
         (NEAR, {}, ("equal", "", 2)),
@@ -116,8 +116,8 @@ DOUBT = "table: rows covered 4 of 5"
         (FAR, {"steps": {("serve", "y"): 0.0621}}, ("differs", "", 2)),
     ],
 )
-def test_verdicts(found: list[dict[str, Any]], evidence: dict[str, Any], expected: tuple[str, str, int]) -> None:
-    verdict = judged(found, **evidence)
+def test_verdicts(computed: list[dict[str, Any]], evidence: dict[str, Any], expected: tuple[str, str, int]) -> None:
+    verdict = judged(computed, **evidence)
     assert told(verdict) == expected
     assert (verdict.moved, verdict.comparable, verdict.dtype, verdict.shape) == (2, 2, "float32", (2,))
 
@@ -135,11 +135,11 @@ def test_what_did_not_move(drawn: bool, calls: int, verdict: str) -> None:
 def test_an_output_of_one_of_them() -> None:
     lacking = [{**outputs, "z": np.zeros(3, np.int32)} for outputs in EXPECTED]
     evidence = Evidence(0.01, {}, [], True, {})
-    for found, expected, problem in (
+    for computed, expected, problem in (
         (lacking, EXPECTED, "only the model has it, not the original"),
         (EXPECTED, lacking, "only the original has it, not the model"),
     ):
-        first, second = verdicts(CALLS, found, expected, evidence)
+        first, second = verdicts(CALLS, computed, expected, evidence)
         assert first.verdict == "equal"
         assert (second.name, second.dtype, second.shape, second.error) == ("z", "int32", (3,), np.inf)
         assert told(second) == ("differs", problem, 0)

@@ -326,9 +326,9 @@ def test_a_scale_of_groups_beside_what_is_none(other: Callable[[Ops, V, V], V]) 
         first, scaled = other(o, x, y), o.mul(y, o.c(SCALE))
         return o.add(scaled, o.add(first, other(o, x, y)))
 
-    found = named(build, (None, 3, 4, 8))
-    assert found.names == [("odml.group_norm", "group normalization")]
-    assert found.arguments == [2]
+    layers = named(build, (None, 3, 4, 8))
+    assert layers.names == [("odml.group_norm", "group normalization")]
+    assert layers.arguments == [2]
 
 
 def of_one_group(o: Ops, x: V) -> V:

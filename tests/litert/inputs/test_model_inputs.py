@@ -225,7 +225,7 @@ def test_slices(
     cut = [graph.tensor("c", [1], np.int32, value=[number]) for number in (begin, end, 1)]
     graph.builtin("STRIDED_SLICE", [x, *cut], [part], **masks)
     graph.builtin("GATHER", [table(graph, 50), part], [graph.output("y", [2])], axis=0)
-    drawn = np.stack([each["x"] for each in draws(read(graph), 60, size=3)])
+    drawn = np.stack([call["x"] for call in draws(read(graph), 60, size=3)])
     drawn_as_ids = [index for index in range(3) if 40 < drawn[:, index].max() < 50 and drawn[:, index].min() >= 0]
     assert drawn_as_ids == (dynamic if is_dynamic else ids)
 

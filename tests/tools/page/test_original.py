@@ -64,7 +64,7 @@ def test_types_of_results_are_facts(tmp_path: Path) -> None:
     """With their shapes, if the node tells them."""
     shaped = NodeDef(name="shaped", op="Relu", input=["x"], attr={"T": FLOAT, "_output_shapes": shapes((-1, 2))})
     (graph,) = graphs_of(loaded(tmp_path, X, shaped, unary("y", "Abs", "shaped"))).graphs
-    facts = {each.op: dict(each.facts) for each in graph.nodes}
+    facts = {one.op: dict(one.facts) for one in graph.nodes}
     assert facts["Relu"].items() >= {"result": "float32 [?,2]"}.items()
     assert facts["Abs"].items() >= {"dtype": "float32"}.items()
 
