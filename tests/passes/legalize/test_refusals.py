@@ -29,6 +29,14 @@ def i32(*shape: int) -> Array:
     return np.zeros(shape, np.int32)
 
 
+def u64(*shape: int) -> Array:
+    return np.zeros(shape, np.uint64)
+
+
+def c64(*shape: int) -> Array:
+    return np.zeros(shape, np.complex64)
+
+
 def i64(*shape: int) -> Array:
     return np.zeros(shape, np.int64)
 
@@ -64,17 +72,32 @@ _CASES: dict[str, tuple[Sequence[Array | Constant], str, str, str, dict[str, Any
         _VOLUME,
     ),
     "AvgPoolGrad": ([constant(1, 4, 4, 2), f32(1, 4, 4, 2)], "1", "1", "1", _IMAGE),
+    "Angle": ([c64(2, 3)], "", "0", "0", {}),
+    "BitwiseAnd": ([i32(2, 3), i32(2, 3)], "", "01", "0", {}),
+    "Complex": ([f32(2, 3), f32(3)], "", "01", "0", {}),
+    "ConjugateTranspose": ([c64(2, 3), constant(1, 0)], "", "0", "", {}),
+    "Div": ([u64(2, 3), u64(2, 3)], "", "01", "0", {}),
+    "DynamicStitch": ([i32(2), i32(3), f32(2, 4), f32(3, 4)], "", "0123", "", {}),
+    "FakeQuantWithMinMaxArgs": ([f32(2, 3)], "", "0", "0", {}),
+    "LeftShift": ([i32(2, 3), i32(2, 3)], "", "01", "0", {}),
+    "OnesLike": ([i32(2, 3)], "", "0", "", {}),
+    "ParallelConcat": ([f32(1, 3), f32(1, 3)], "", "01", "", {"shape": [2, 3]}),
+    "Pow": ([c64(2, 3), c64(3)], "", "01", "", {}),
+    "Sin": ([c64(2, 3)], "", "0", "0", {}),
     "CTCGreedyDecoder": ([f32(5, 1, 3), i32(1)], "01", "01", "0", {}),
     "Conv2DBackpropFilter": ([f32(1, 4, 4, 2), constant(2, 2, 2, 3), f32(1, 4, 4, 3)], "02", "02", "0", _IMAGE),
-    "CropAndResize": ([f32(1, 5, 5, 1), f32(2, 4), i32(2), constant(3, 3)], "012", "012", "", {}),
+    "Conv2D": ([f32(1, 4, 4, 2), f32(2, 2, 2, 3)], "01", "01", "0", _IMAGE),
+    "CropAndResize": ([f32(1, 5, 5, 1), f32(1, 4), i32(1), constant(3, 3)], "012", "012", "", {}),
     "Cross": ([f32(2, 3), f32(2, 3)], "1", "01", "", {}),
     "CumulativeLogsumexp": ([f32(2, 3), scalar(1)], "", "0", "0", {}),
+    "DepthwiseConv2dNative": ([f32(1, 4, 4, 2), f32(2, 2, 2, 3)], "01", "01", "0", _IMAGE),
     "Dilation2D": ([f32(1, 4, 4, 2), f32(2, 2, 2)], "01", "01", "0", _IMAGE),
     "EuclideanNorm": ([f32(2, 3), constant(1)], "", "0", "0", {}),
     "ExtractImagePatches": ([f32(1, 4, 4, 2)], "0", "0", "", _SIZES),
-    "FFT": ([np.zeros((2, 3), np.complex64)], "", "0", "0", {}),
+    "FFT": ([c64(2, 3)], "", "0", "0", {}),
     "FusedBatchNormV3": ([f32(1, 2, 2, 3), *[f32(3)] * 4], "0", "0", "0", {}),
     "HistogramFixedWidth": ([f32(2, 3), f32(2), scalar(4)], "1", "01", "0", {}),
+    "IRFFT": ([c64(2, 4), constant(6)], "", "0", "0", {}),
     "ImageProjectiveTransformV2": (
         [f32(1, 4, 4, 2), f32(1, 8), constant(3, 3)],
         "01",
@@ -102,6 +125,7 @@ _CASES: dict[str, tuple[Sequence[Array | Constant], str, str, str, dict[str, Any
     "NthElement": ([f32(2, 3), scalar(1)], "", "0", "0", {}),
     "PopulationCount": ([i32(3)], "", "0", "0", {}),
     "QuantizeAndDequantizeV2": ([f32(2, 3), f32(), f32()], "", "0", "0", {}),
+    "RFFT": ([f32(2, 6), constant(6)], "", "0", "0", {}),
     "RGBToHSV": ([f32(2, 3)], "", "0", "0", {}),
     "ResizeArea": ([f32(1, 4, 4, 2), constant(2, 2)], "0", "0", "", {}),
     "ResizeBilinearGrad": ([f32(1, 4, 4, 2), f32(1, 2, 2, 2)], "0", "0", "", {}),
@@ -119,6 +143,8 @@ _CASES: dict[str, tuple[Sequence[Array | Constant], str, str, str, dict[str, Any
     "TridiagonalSolve": ([f32(3, 4), f32(4, 2)], "", "01", "01", {}),
     "UnravelIndex": ([i32(3), i32(2)], "1", "01", "0", {}),
 }
+_OPEN = {"Conv2D": 1, "DepthwiseConv2dNative": 1}
+"""Which operand has sizes that are not known."""
 _RESULTS = {
     "CTCGreedyDecoder": 4,
     "FusedBatchNormV3": 6,
@@ -135,6 +161,8 @@ def rewritten(
     module = ir.Module.create()
     arrays = [np.asarray(_value(operand)) for operand in operands]
     own = [ranked_tensor_type(TensorType(str(array.dtype), array.shape)) for array in arrays]
+    if op in _OPEN:
+        own[_OPEN[op]] = ranked_tensor_type(TensorType("float32", (None,) * arrays[_OPEN[op]].ndim))
     kinds = [changed.get(at, kind) for at, kind in enumerate(own)]
     with ir.InsertionPoint(module.body), ir.Location.unknown():
         function = func.FuncOp("main", ir.FunctionType.get(kinds, []))

@@ -98,7 +98,6 @@ class _Near(NamedTuple):
 
 def _near(op: TensorFlowOp, limit: float, coefficients: Sequence[float]) -> _Near:
     """Emits the parts of an op of float32; raises NotDecomposed for others."""
-    op.shape(0)
     op.require(0, "float32")
     size = abs(op.operands[0])
     small = minimum(size, limit) * (1 / limit)

@@ -51,8 +51,6 @@ class Shift(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         op.require(0, *_WIDTHS)
         x, distance = op.operands
         dtype = x.dtype

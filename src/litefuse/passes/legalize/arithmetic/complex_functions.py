@@ -25,7 +25,6 @@ class ComplexFunctions(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         if op.types[0].dtype != "complex64":
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
         value = op.operands[0]
@@ -43,8 +42,6 @@ class ComplexPower(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         if op.types[0].dtype != "complex64":
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
         base, exponent = op.operands

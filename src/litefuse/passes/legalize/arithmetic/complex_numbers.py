@@ -55,7 +55,6 @@ class ComplexParts(Decomposition):
     """Complex numbers from their parts, and their angles and conjugates."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         if op.name == "Complex":
             op.require(0, "float32")
             return complex_of(b, *op.operands)
@@ -71,7 +70,6 @@ class ConjugateTranspose(Decomposition):
     """Transposes the parts and negates the imaginary one; a transposition for real numbers."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         order: list[int] = op.constant(1).reshape(-1).tolist()
         if op.types[0].dtype != "complex64":
             return b.transpose(op.operands[0], order)
@@ -178,8 +176,6 @@ class ComplexProduct(Decomposition):
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
         if result.shape is None:
             raise NotDecomposed("the result is of unknown rank")
-        op.shape(0)
-        op.shape(1)
         attributes = b.options(op)
         factors: list[tuple[Tensor, Tensor]] = []
         for value, adjoint in zip(op.operands, ("adj_x", "adj_y"), strict=True):

@@ -38,7 +38,6 @@ class Like(Decomposition):
     """Fills the operand's shape with one number, or with empty strings."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         (value,) = op.operands
         number = 1 if op.name == "OnesLike" else 0
         dtype = value.dtype

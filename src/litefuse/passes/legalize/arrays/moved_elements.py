@@ -137,5 +137,4 @@ class ParallelConcat(Decomposition):
     """A concatenation along the first dimension."""
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         return b.concat(list(op.operands), 0)

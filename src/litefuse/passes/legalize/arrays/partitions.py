@@ -55,7 +55,6 @@ class DynamicStitch(Decomposition):
         rows: list[Tensor] = []
         for number in range(count):
             rank = len(op.shape(number))
-            op.shape(count + number)
             data = carried(b, op.operands[count + number])
             sizes = b.sizes(data)
             length = b.product(sizes[:rank])

@@ -52,7 +52,6 @@ class HistogramFixedWidth(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.shape(1, 1)
         op.require(0, "float32")
         values, limits, number = op.operands

@@ -25,8 +25,6 @@ class Float64Comparisons(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_float64(op)
-        op.shape(0)
-        op.shape(1)
         keys = [_key(b, operand) for operand in op.operands]
         name = "Equal" if op.name == "NotEqual" else op.name
         found = b.compare(name, *keys)
@@ -42,7 +40,6 @@ class Float64Signs(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         _require_float64(op)
-        op.shape(0)
         bits = b.bitcast(op.operands[0], "int64")
         negative = bits < 0
         flipped = bits - _SIGN  # modulo 2^64

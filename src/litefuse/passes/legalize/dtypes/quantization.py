@@ -37,7 +37,6 @@ class FakeQuantize(Decomposition):
         return bool(op.attributes.get("narrow_range", False)) and not _stays_narrow(op)
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         low: Any
         high: Any

@@ -76,8 +76,6 @@ class Uint64Division(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(1)
         op.require(0, "uint64")
         x, y = (b.bitcast(value, "int64") for value in op.operands)
         halved = b.bitcast(b.binary("RightShift", op.operands[0], 1), "int64")

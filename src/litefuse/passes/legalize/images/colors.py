@@ -22,7 +22,6 @@ class ColorSpace(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         channels = _channels(b, op.operands[0])
         return _together(b, _rgb(*channels) if op.name == "HSVToRGB" else _hsv(*channels))
@@ -36,7 +35,6 @@ class AdjustColors(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         op.require(0, "float32")
         hue, saturation, value = _hsv(*_channels(b, op.operands[0]))
         change = op.operands[1]

@@ -146,7 +146,6 @@ class StatelessShuffle(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
         value = op.operands[0]
         rows = b.size(value, 0)
         groups = _groups(rows)

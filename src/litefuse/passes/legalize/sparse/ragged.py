@@ -125,7 +125,6 @@ class RaggedTensorToTensor(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(1)
         kinds = [str(kind) for kind in op.attributes["row_partition_types"]]
         partitions = [b.cast(value, "int32") for value in op.operands[3:]]
         levels = _row_splits(b, kinds, partitions)

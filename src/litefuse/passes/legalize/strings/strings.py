@@ -120,8 +120,6 @@ class ScatteredStrings(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         if op.types[0].dtype != "string":
             raise NotDecomposed(f"it is of {op.types[0].dtype}")
-        op.shape(0)
-        op.shape(2)
         tensor, indices, updates = op.operands
         old, new = b.sizes(tensor), b.sizes(updates)
         count, number = b.product(old), b.product(new)
