@@ -619,3 +619,13 @@ def test_columns_that_have_factors(dtype: str) -> None:
     ):
         whole = np.concatenate(expected, 1).astype(dtype)
         check(formula, [Static(x), Static(y), Static(z)], whole, rtol=1e-3, dynamic=[False])
+
+
+def test_sums_of_what_falls_on_one_place() -> None:
+    """Of integers that LiteRT's op does not take, too; the bits of other numbers cannot be added."""
+    places, size = Constant(np.array([[2], [2], [0]], np.int32)), Constant(np.array([4], np.int32))
+    for dtype in ("int8", "uint16", "uint32", "uint64"):
+        x = np.array([3, 4, 5], dtype)
+        check("ScatterNd", [places, x, size], np.array([5, 0, 7, 0], dtype), form="any", dynamic=[True])
+    with pytest.raises(LitefuseError):
+        converted("ScatterNd", [places, np.array([3.0, 4, 5]), size], [("float64", 1)])

@@ -131,7 +131,9 @@ def central(b: Builder, x: Tensor, share: float, parts: float, name: str = "") -
 
 
 @pytest.mark.parametrize("name", ["", "Ceil", "Floor"])
-@pytest.mark.parametrize(("share", "parts"), [(0.875, 2.0), (0.3125, 1.0), (-0.5, 8.0), (3.0, 4.0), (0.71875, 0.5)])
+@pytest.mark.parametrize(
+    ("share", "parts"), [(0.875, 2.0), (0.3125, 1.0), (-0.5, 8.0), (3.0, 4.0), (0.71875, 0.5), (-65536.0, 2.0**36)]
+)
 def test_integers_from_fractions(name: str, share: float, parts: float) -> None:
     x = np.array([0, 1, 7, 224, 1000, 123_456_789, -5, -17, -1_000_000_007], np.int32)
     function = {"": np.trunc, "Ceil": np.ceil, "Floor": np.floor}[name]

@@ -200,6 +200,41 @@ def test_other_ranks_and_dtypes_are_refused(op: str) -> None:
                 )
 
 
+@pytest.mark.parametrize(
+    ("op", "operands", "attributes", "taken"),
+    [
+        ("Pow", [f32(2, 3), Constant(np.array([2], np.float32))], {}, True),
+        ("Pow", [f32(2, 3), Constant(np.array([2, 3, 2], np.float32))], {}, False),
+        ("Pow", [f32(3), Constant(np.array([[2]], np.float32))], {}, False),
+        ("Pow", [f32(2, 3), Constant(np.float32(5))], {}, False),
+        ("LinSpace", [f32(), f32(), scalar(0)], {}, False),
+        ("MaxPool3D", [f32(1, 4, 4, 4, 2)], _VOLUME | {"ksize": [1, 2, 2, 2, 2]}, False),
+        ("MaxPool3D", [f32(1, 4, 4, 4, 2)], _VOLUME | {"padding": "VALID", "ksize": [1, 5, 2, 2, 1]}, False),
+        ("Dilation2D", [f32(1, 4, 4, 2), f32(2, 2, 2)], _IMAGE | {"strides": [2, 1, 1, 1]}, False),
+        ("Dilation2D", [f32(1, 4, 4, 2), f32(5, 2, 2)], _IMAGE | {"padding": "VALID"}, False),
+        ("ExtractImagePatches", [f32(1, 4, 4, 2)], _SIZES | {"ksizes": [1, 2, 2, 2]}, False),
+        ("MaxPoolGrad", [f32(1, 4, 4, 2)] * 3, _IMAGE | {"data_format": "NCHW"}, False),
+        ("QuantizeAndDequantizeV2", [f32(2, 3), f32(), f32()], {"axis": 2}, False),
+        ("QuantizeAndDequantizeV2", [f32(2, 3), f32(), f32()], {"num_bits": 1}, False),
+        ("FusedBatchNormV3", [f32(1, 3, 2, 2), *[f32(3)] * 4], {"data_format": "NCHW"}, False),
+        ("MatrixInverse", [f32(3)], {"adjoint": False}, False),
+        ("Roll", [f32(2, 3), scalar(1), scalar(1)], {}, True),
+        ("Roll", [f32(2, 3), scalar(1), scalar(2)], {}, False),
+        ("Roll", [f32(2, 3), scalar(1), scalar(-3)], {}, False),
+        ("DynamicPartition", [f32(2, 3), i32()], {"num_partitions": 1}, False),
+        ("UnravelIndex", [i32(3), i32(0)], {}, False),
+        ("TridiagonalSolve", [f32(3, 4), f32(4, 2)], {"perturb_singular": True}, False),
+        ("CropAndResize", [f32(1, 5, 5, 1), f32(1, 4), i32(1), constant(3, 3)], {"method": "bicubic"}, False),
+        ("ScaleAndTranslate", [f32(1, 4, 4, 2), constant(2, 2), f32(2), f32(2)], {"kernel_type": "other"}, False),
+    ],
+)
+def test_other_forms_are_refused(
+    op: str, operands: Sequence[Array | Constant], attributes: dict[str, Any], *, taken: bool
+) -> None:
+    with mlir_context():
+        assert rewritten(op, operands, attributes, {}) is taken
+
+
 def _of_another_rank(value: Any) -> ir.Type:
     return ranked_tensor_type(TensorType(str(value.dtype), (*np.shape(value), 2)))
 
