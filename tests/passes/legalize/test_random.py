@@ -181,6 +181,10 @@ def test_classes_are_drawn_by_their_chances() -> None:
     for kind in (np.int32, np.int64):
         operands = [logits, Constant(np.int32(30)), np.array(seed, np.int64)]
         check("StatelessMultinomial", operands, expected.astype(kind), dynamic=[True])
+    many = np.zeros((1, 10_000), np.float32)  # so many that all bits of a number count
+    high, low = words(seed, 600).astype(np.int64).reshape(300, 2).T
+    places = np.floor(((high & 0xFFFFF) << 32 | low) / 2.0**52 * 10_000).astype(np.int64)[None]
+    check("StatelessMultinomial", [many, Constant(np.int32(300)), np.array(seed, np.int64)], places, dynamic=[False])
 
 
 @pytest.mark.parametrize("number", [Constant(np.int32(50)), np.array(50, np.int32)], ids=["constant", "computed"])

@@ -201,7 +201,7 @@ def test_sums_of_sparse_tensors() -> None:
     a, b = np.array([[0, 1], [1, 0], [2, 3]]), np.array([[0, 0], [1, 0], [2, 3], [2, 4]])
     shape, ours, others = np.array([3, 5]), np.array([1, 2, 4], F), np.array([0.5, 7, -4, -3], F)
     expected = np.array([[0, 0], [0, 1], [1, 0], [2, 4]]), np.array([0.5, 1, 9, -3], F), shape
-    check("SparseAdd", [a, ours, shape, b, others, shape, Constant(F(1))], *expected, dynamic=[False])
+    check("SparseAdd", [a, ours, Static(shape), b, others, Static(shape), Constant(F(1))], *expected)
     dense, total = np.zeros((3, 5), np.int32), np.zeros((3, 5), np.int32)
     dense[1, 0], total[1, 0] = 3, 14
     repeated, values = np.array([[1, 0], [1, 0]]), np.array([5, 6], np.int32)
