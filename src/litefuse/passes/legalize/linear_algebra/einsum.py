@@ -50,8 +50,8 @@ class Einsum(Decomposition):
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.require(0, "float32", "int32", "int64", "complex64")
         labels, output = _equation(op)
-        first, *second = (_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True))
-        product = _product(b, first, *second, output) if second else first
+        parts = [_diagonal(b, value, text) for value, text in zip(op.operands, labels, strict=True)]
+        product = _product(b, parts[0], parts[1], output) if len(parts) == 2 else parts[0]
         return _ordered(b, *_summed(b, product, output), output)
 
 
