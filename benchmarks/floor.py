@@ -88,7 +88,7 @@ def _save_ready(source: Path, ready: Path) -> None:
 def _run_engine(ready: Path, output: Path) -> dict[str, float]:
     from litefuse.passes.legalize.after_engine import DecomposeOps
 
-    from litefuse.conversion.pipeline.stages import lower_one_op
+    from litefuse.conversion.pipeline.lowering import lower_one_op
     from litefuse.ir.engine.lowering import lower, write_flatbuffer
     from litefuse.ir.mlir import ir, mlir_context
     from litefuse.ir.passes import run_passes

@@ -27,7 +27,7 @@ import pytest
 from litert_converter.model_utils_ext import filecheck_check_input
 
 from litefuse.conversion.pipeline import deferred
-from litefuse.conversion.pipeline.stages import lower_one_op
+from litefuse.conversion.pipeline.lowering import lower_one_op
 from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.recognizers.layers.name_layers import NameLayers
@@ -203,7 +203,9 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
 
 
 #: The passes that a conversion does not even import for modules that they are not for, which they must not change.
-DEFERRED: dict[str, type[Deferred]] = {one.name: one for one in map(vars(deferred).get, deferred.__all__) if one}
+DEFERRED: dict[str, type[Deferred]] = {
+    one.name: one for one in vars(deferred).values() if isinstance(one, type) and issubclass(one, Deferred)
+}
 
 
 def _cases() -> list[Any]:

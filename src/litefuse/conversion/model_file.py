@@ -8,7 +8,7 @@ import struct
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import correct_op_codes
 from litefuse.passes.weights import Weights
-
-if TYPE_CHECKING:
-    from litefuse.ir.mlir import ir
 
 __all__ = ["ModelSummary", "summarize", "write_model"]
 

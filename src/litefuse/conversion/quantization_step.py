@@ -18,7 +18,7 @@ from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.litert.export.op_codes import NewerOp, newer_ops, too_old
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
-from litefuse.litert.runtime.known_custom_ops import by_kernel
+from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
 from litefuse.support import report as reports
@@ -28,7 +28,7 @@ from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.report import Report
 
 if TYPE_CHECKING:
-    from litefuse.conversion.pipeline.stages import Lowering
+    from litefuse.conversion.pipeline.lowering import Lowering
     from litefuse.conversion.quantization.difference import Difference
     from litefuse.conversion.quantization.recurrent.lstms import FloatLayer
     from litefuse.ir.mlir import ir

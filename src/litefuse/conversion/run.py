@@ -13,15 +13,13 @@ from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.model_file import ModelSummary, summarize, write_model
 from litefuse.conversion.pipeline.composites import VariableValues, freeze_and_fuse
 from litefuse.conversion.pipeline.layer_naming import LayerNaming
-from litefuse.conversion.pipeline.lowering import lower_module
-from litefuse.conversion.pipeline.stages import Lowering, State
+from litefuse.conversion.pipeline.lowering import Lowering, State, lower_module
 from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
 from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes, loops_left, with_unrolled
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.frontends.saved_model import SavedModel, load
 from litefuse.frontends.saved_model.model import IMPLEMENTS
-from litefuse.fusions.composites.fuse_composites import FuseComposites
-from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
+from litefuse.fusions.composites.fuse_composites import CheckResult, CheckTerms, FuseComposites
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.constant_sizes import check_constants
@@ -32,7 +30,7 @@ from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.kernels import PACK
 from litefuse.litert.export.op_codes import check_runtime, runtime_of
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
-from litefuse.litert.runtime.known_custom_ops import by_kernel
+from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.targets import traits_of
 from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import RUNTIME_KERNELS, CustomOpForm, tensorflow_name
@@ -42,7 +40,6 @@ from litefuse.support.logs.events import INFO, event
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
-from litefuse.support.options.names import check_allowed
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.records import Record
 from litefuse.support.report import CompositeReport, Report
@@ -187,6 +184,8 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
     allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
     if allowed:
+        from litefuse.support.options.names import check_allowed  # few conversions name ops
+
         lacking = {op.op for op in (*lowering.decomposed, *lowering.emitted)}
         check_allowed(allowed, lacking, known | _names_of(composites))
     written = _write(module, lowering, job, steps)

@@ -10,13 +10,18 @@ from litefuse.conversion.pipeline import deferred
 from litefuse.fusions.recognizers.recurrent import block_cells
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Deferred, run_passes
-from litefuse.passes.finishing import sequence_layouts
+from litefuse.passes.finishing import kept_copies, sequence_layouts
 from litefuse.passes.legalize import inplace_ops, zero_operands
 from litefuse.passes.tensor_lists import list_ops
 from litefuse.passes.variables import random_generators, resource_ops
 from litefuse.passes.weights import cut_constants
 
-PASSES: dict[str, type[Deferred]] = {name: getattr(deferred, name) for name in deferred.__all__}
+PASSES: dict[str, type[Deferred]] = {
+    one.__name__: one for one in vars(deferred).values() if isinstance(one, type) and issubclass(one, Deferred)
+}
+UNKNOWN_SHAPES = [
+    op for name in ("_UNKNOWN_SHAPES", "_UNKNOWN_UNLESS_CONSTANT", "_STATED") for op in vars(kept_copies)[name]
+]
 CUTTING = [op for op, name in vars(cut_constants)["_NAMES"].items() if name in vars(cut_constants)["_CUTTING"]]
 
 
@@ -33,6 +38,7 @@ def test_the_pass_has_the_name_that_it_is_announced_by(name: str) -> None:
         ("CutConstants", CUTTING),
         ("DecomposeResourceOps", vars(resource_ops)["_DECOMPOSITIONS"]),
         ("ExpandBlockCells", vars(block_cells)["_EXPANDED"]),
+        ("KeepCopies", UNKNOWN_SHAPES),
         ("KeepGenerators", vars(random_generators)["_STATELESS"]),
         ("KeepZeroOperands", vars(zero_operands)["_FACTORS"] | vars(zero_operands)["_TERMS"]),
         ("LowerInplaceOps", vars(inplace_ops)["_LOWERED"]),

@@ -15,7 +15,7 @@ from litefuse.errors import KernelError, MissingKernelError
 from litefuse.kernels import PACK
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
+from litefuse.litert.runtime.kernel_pack import RESOLVED_OPS
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.targets.litert import Cpu
 from litefuse.litert.targets.op_table import refused_by_table

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from ai_edge_litert.interpreter import Interpreter
 
-from litefuse.conversion.pipeline.lowering import lower_module
-from litefuse.conversion.pipeline.stages import Lowering, State
+from litefuse.conversion.pipeline.lowering import Lowering, State, lower_module
 from litefuse.ir.builder import Builder
 from litefuse.ir.engine.lowering import flatbuffer
 from litefuse.ir.importer import EntryPoint

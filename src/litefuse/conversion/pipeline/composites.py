@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.before_fusion import constant_variables, explicit_state
 from litefuse.conversion.pipeline.steps import REMOVE_UNUSED
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model import DataType
-from litefuse.fusions.composites.fuse_composites import FuseComposites
-from litefuse.fusions.composites.outcome import Check, Outcome
+from litefuse.fusions.composites.fuse_composites import Check, FuseComposites, Outcome
 from litefuse.fusions.recognizers import registered_recognizers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.fusions.recognizers.recognizer import Recognition
@@ -135,7 +135,7 @@ def freeze_and_fuse(
         recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers(), lacking
     )
     fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
-    withhold = _withheld(chosen_ops)
+    withhold: list[Pass] = [deferred.WithholdChosenOps(chosen_ops)] if chosen_ops else []
     # Again for the ops that programs of JAX are translated to.
     run_passes(module, [*withhold, *explicit_state(), *withhold], on_step)
     # Removes the functions that sink-handles replaced by copies: nothing calls them, and their effects must not count.
@@ -152,14 +152,6 @@ def freeze_and_fuse(
         ),
         recognizers=tuple(reports.RecognizerReport(*trial) for trial in recognize.tried),
     )
-
-
-def _withheld(chosen_ops: Collection[str]) -> list[Pass]:
-    if not chosen_ops:
-        return []
-    from litefuse.passes.legalize.chosen_ops import WithholdChosenOps  # few conversions name ops
-
-    return [WithholdChosenOps(chosen_ops)]
 
 
 def composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:

@@ -9,53 +9,9 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.passes import deferred
 from litefuse.passes.legalize.lacking_ops import has_left_over
 
-__all__ = [
-    "CancelLayoutChanges",
-    "CheckPairs",
-    "CopyBranchResults",
-    "CutConstants",
-    "DecomposeOps",
-    "DecomposeResourceOps",
-    "DeferBranches",
-    "DropLoopVariables",
-    "EmbeddingLookups",
-    "EmitCompositeOps",
-    "EmitCustomOps",
-    "ExpandBlockCells",
-    "ExpandPowers",
-    "FillBuffers",
-    "FoldBranches",
-    "FoldFloat64",
-    "FoldWeights",
-    "HoistProjections",
-    "InferLoopTypes",
-    "InitializeStates",
-    "InitializeTables",
-    "KeepGenerators",
-    "KeepZeroOperands",
-    "LowerCase",
-    "LowerConditions",
-    "LowerFor",
-    "LowerInplaceOps",
-    "LowerTensorLists",
-    "LowerXlaCallModule",
-    "MarkBranches",
-    "MergeHandles",
-    "MultiplyMatrices",
-    "NameLayers",
-    "NarrowFloat64",
-    "OutlineLoops",
-    "PairFakeQuantization",
-    "PrepareShapes",
-    "ReadReversed",
-    "SeparateActivations",
-    "SeparateReads",
-    "TypeStaticShapes",
-    "UnrollLoops",
-]
-
 _COMPOSITE = f"tfl.custom {COMPOSITE}"
 
+WithholdChosenOps = deferred("passes.legalize.chosen_ops:WithholdChosenOps")
 LowerFor = deferred("passes.control_flow.lower_for:LowerFor", "tf.For")
 LowerXlaCallModule = deferred("passes.stablehlo.xla_call_module:LowerXlaCallModule", "tf.XlaCallModule")
 LowerCase = deferred("passes.control_flow.branches:LowerCase", "tf.Case")
@@ -129,6 +85,13 @@ EmitCompositeOps = deferred("passes.legalize.composite_ops:EmitCompositeOps", _C
 PrepareShapes = deferred("passes.finishing.prepared_shapes:PrepareShapes", "tfl.pack")
 InitializeStates = deferred("passes.finishing.initialize_states:InitializeStates", f"tfl.custom {INITIAL_STATE}")
 DeferBranches = deferred("passes.control_flow.branches:DeferBranches", "tf.If")
+# Where shapes are known only in the call, or in functions that ops call.
+KeepCopies = deferred(
+    "passes.finishing.kept_copies:KeepCopies",
+    *("func.call", "tf.If", "tfl.broadcast_to", "tfl.fill", "tfl.if", "tfl.non_max", "tfl.one_hot", "tfl.reshape"),
+    *("tfl.scatter_nd", "tfl.segment_sum", "tfl.tile", "tfl.topk", "tfl.unique", "tfl.unsorted_segment", "tfl.where"),
+    *("tfl.while", "vhlo.composite"),
+)
 FillBuffers = deferred("passes.control_flow.litert_loops:FillBuffers", "tfl.while")
 DropLoopVariables = deferred("passes.control_flow.litert_loops:DropLoopVariables", "tfl.while")
 OutlineLoops = deferred("passes.control_flow.litert_loops:OutlineLoops", "tfl.while")
@@ -137,5 +100,6 @@ EmitCustomOps = deferred("passes.legalize.custom_ops:EmitCustomOps", when=has_le
 MergeHandles = deferred("passes.variables.handles_and_reads:MergeHandles", "tfl.var_handle")
 SeparateActivations = deferred("passes.finishing.separate_activations:SeparateActivations", "tfl.transpose_conv")
 SeparateReads = deferred("passes.variables.handles_and_reads:SeparateReads", "tfl.read_variable")
+ComplexPairs = deferred("passes.plain_forms.complex_pairs:ComplexPairs")
 TypeStaticShapes = deferred("passes.finishing.static_shapes:TypeStaticShapes")
 FoldBranches = deferred("passes.control_flow.branches:FoldBranches", "tf.If")

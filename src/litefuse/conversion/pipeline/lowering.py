@@ -1,26 +1,230 @@
-"""Lowers TensorFlow ops to a module that can be exported."""
+"""Lowers TensorFlow ops to a module that can be exported: the passes of each stage after fusion, in order.
+
+Where the order matters, the line says why.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.pipeline import deferred
-from litefuse.conversion.pipeline.stages import (
-    Lowering,
-    after_engine,
-    before_engine,
-    dense_lists,
-    initial_state,
-)
 from litefuse.conversion.pipeline.steps import INLINE, LOWER, REMOVE_UNUSED
+from litefuse.frontends.saved_model import Table
 from litefuse.ir.call_graph import functions
 from litefuse.ir.engine.lowering import lower, run_mlir_passes, set_signature
+from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import ir
-from litefuse.ir.passes import run_passes
+from litefuse.ir.passes import Pass, run_passes
+from litefuse.ir.shapes.call_types import RefineCallTypes
 from litefuse.ir.shapes.forward_values import ForwardValues
+from litefuse.ir.shapes.result_types import TypeResults
+from litefuse.litert.targets import TargetTraits, traits_of
+from litefuse.passes.finishing.tensor_names import NameTensors
+from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
+from litefuse.passes.legalize.decomposition import Decomposed
+from litefuse.passes.legalize.lacking_ops import CustomOpForm
 from litefuse.passes.simplify.simplify import Simplify
+from litefuse.passes.variables.freeze_variables import CallOnce, InitializeVariables
+from litefuse.passes.weights import Weights
+from litefuse.passes.weights.fold_constants import FoldConstants
+from litefuse.passes.weights.lowered_constants import CheckConstants, DropConstants
+from litefuse.passes.weights.place_weights import PlaceWeights
+from litefuse.support.records import Record
 
-__all__ = ["lower_module"]
+if TYPE_CHECKING:
+    from litefuse.passes.control_flow.unroll_loops import LoopOutcome
+    from litefuse.passes.fake_quantization.pairs import NodesFound
+
+__all__ = [
+    "Lowering",
+    "State",
+    "after_engine",
+    "before_engine",
+    "before_engine_of_one_op",
+    "dense_lists",
+    "initial_state",
+    "lower_module",
+    "lower_one_op",
+]
+
+
+def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
+    """Returns the passes that prepare an op's rewriting for the engine.
+
+    It has no weights, and has loops only if it iterates.
+    """
+    return [RewriteBeforeLowering(decomposed)]
+
+
+def _after_engine() -> list[Pass]:
+    """Returns the passes after the engine; all others run once the rewriting is inserted in the op's place."""
+    return [TypeResults(), deferred.PrepareShapes()]
+
+
+def lower_one_op(module: ir.Module) -> None:
+    """Lowers a module of one function, which computes an op that the engine leaves.
+
+    Raises:
+        LoweringError: The engine refused it.
+    """
+    run_passes(module, before_engine_of_one_op([]))
+    lower(module)
+    run_passes(module, _after_engine())
+
+
+class State(NamedTuple):
+    """The state that a model keeps between calls, with its initial values.
+
+    Attributes:
+        values: The elements attribute of a variable's value by its ``shared_name``.
+        tables: The tables by the ``shared_name`` of their ``tf.HashTableV2``.
+    """
+
+    values: Callable[[str], ir.Attribute]
+    tables: Mapping[str, Table]
+
+
+class Lowering(Record):
+    """The options of a lowering.
+
+    Attributes:
+        entry_points: The exported functions, by their symbols in the module.
+        state: The variables and tables of the model that the module is, or is a part of.
+        weights: The weights that stay mapped until the file is written.
+        allow_custom_ops: Ops that LiteRT lacks become custom ops: True for any, or the names of those that may.
+        kernels: The ops that may become custom ops in any case, because the pack has kernels for them.
+        runtime_kernels: Those that LiteRT has kernels for.
+        narrow: Whether an int64 op that LiteRT lacks is computed in int32.
+        quantize: Whether the file's weights are quantized afterward.
+        fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
+            are computed in floats.
+        target: What the target of the file can run.
+        unrolled: Filled with what becomes of loops, which are unrolled where possible; None: they stay loops.
+        naming: The passes that name layers, once all calls are inlined and what is known of shapes is in the types.
+        decomposed: Filled with the ops that are rewritten.
+        emitted: Filled with the ops that become custom ops.
+        narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
+        initializers: Filled with the symbols of the functions that run before all else.
+    """
+
+    entry_points: tuple[EntryPoint, ...]
+    state: State
+    weights: Weights
+    allow_custom_ops: bool | Collection[str] = False
+    kernels: Collection[str] = ()
+    runtime_kernels: Collection[str] = ()
+    narrow: bool = False
+    quantize: bool = False
+    fake_quantization: NodesFound | None = None
+    target: TargetTraits = field(default_factory=lambda: traits_of("cpu"))
+    unrolled: list[LoopOutcome] | None = None
+    naming: Sequence[Pass] = ()
+    decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
+    emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
+    narrowed: Counter[str] = field(default_factory=Counter[str])
+    initializers: list[str] = field(default_factory=list[str])
+
+
+def initial_state(lowering: Lowering) -> list[Pass]:
+    """Returns the passes that give the remaining variables and tables their initial contents."""
+    return [
+        InitializeVariables(lowering.state.values, lowering.initializers),
+        deferred.InitializeTables(lowering.state.tables, lowering.initializers),
+    ]
+
+
+def dense_lists() -> list[Pass]:
+    """Returns the passes that replace lists by tensors, once calls are inlined: the uses of a list are then known."""
+    return [
+        deferred.LowerTensorLists(),
+        RefineCallTypes(),  # calls that return tensors now, where they returned lists
+    ]
+
+
+def before_engine(lowering: Lowering) -> list[Pass]:
+    """Returns the last passes on TensorFlow ops, once all shapes are inferred: they prepare the ops for the engine."""
+    return [
+        deferred.MarkBranches(),  # first: it follows sizes by the rules of TensorFlow's ops
+        deferred.KeepGenerators(lowering.initializers),  # once calls are inlined: each call has generators of its own
+        deferred.FoldFloat64(),  # what is left of float64 is rewritten or refused
+        deferred.NarrowFloat64(lowering.narrowed),  # after FoldFloat64, which is exact
+        # Of steps that are unrolled for integers, input and state keep ranges of their own.
+        deferred.HoistProjections()
+        if lowering.unrolled is None
+        else deferred.HoistProjections(least=0),  # emits products and slices of weights, for the passes that follow
+        # After HoistProjections, which finds loops, and before what prepares single ops.
+        *([] if lowering.unrolled is None else [deferred.UnrollLoops(lowering.unrolled)]),
+        deferred.ReadReversed(),  # what unrolled loops read
+        *([] if lowering.fake_quantization is None else [deferred.PairFakeQuantization(lowering.fake_quantization)]),
+        *before_engine_of_one_op(lowering.decomposed),
+        # Before PlaceWeights: each part of a weight gets a placeholder of its own.
+        deferred.CutConstants(lowering.weights),
+        PlaceWeights(lowering.weights),
+        deferred.KeepZeroOperands(),  # a weight without a placeholder may be a factor that is zero everywhere
+    ]
+
+
+def after_engine(lowering: Lowering) -> list[Pass]:
+    """Returns the passes for what the engine leaves undone, and for what the runtime demands of a file."""
+    kept = lowering.weights
+    return [
+        ForwardValues(lowered=True),  # first: the other passes read types
+        TypeResults(),
+        *([] if lowering.fake_quantization is None else [deferred.CheckPairs(lowering.fake_quantization)]),
+        deferred.ExpandPowers(),  # not before the engine, which finds GELU by its POW
+        FoldConstants(),  # before FoldWeights, which fuses factors that are constants
+        # What loops pass through unchanged is a constant now, and so are places that were computed.
+        deferred.CutConstants(kept),
+        deferred.FoldWeights(kept),
+        deferred.MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
+        deferred.CancelLayoutChanges(),
+        *([deferred.EmbeddingLookups()] if lowering.quantize else []),
+        deferred.CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
+        deferred.EmitCompositeOps(),
+        deferred.PrepareShapes(),
+        deferred.InitializeStates(),  # after PrepareShapes: the sizes of states must not be known before the call
+        deferred.DeferBranches(),  # after PrepareShapes, too: these sizes must not be known either
+        deferred.FillBuffers(),
+        deferred.DropLoopVariables(),
+        deferred.OutlineLoops(),  # before DecomposeOps, which looks into functions, not into regions
+        deferred.DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
+        deferred.OutlineLoops(),  # decomposed ops may have new ones
+        deferred.MergeHandles(),
+        deferred.SeparateActivations(),
+        deferred.KeepCopies(),  # after all that adds ops which XNNPACK runs
+        deferred.SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
+        CheckConstants(),
+        # After DecomposeOps: what is left has no rewriting.
+        deferred.EmitCustomOps(
+            lowering.allow_custom_ops,
+            lowering.kernels,
+            lowering.runtime_kernels,
+            lowering.emitted,
+            lowering.narrow,
+            lower_one_op,
+        ),
+        # Before TypeStaticShapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
+        *([] if lowering.target.complex else [deferred.ComplexPairs()]),
+        *([] if lowering.target.dynamic else [deferred.TypeStaticShapes()]),
+        *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
+        DropConstants(),  # those of decomposed ops, too
+        CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
+        NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
+    ]
+
+
+# Few conversions are for a target that needs these passes.
+
+
+def _plain_forms(target: TargetTraits) -> list[Pass]:
+    if target.takes_all_forms:
+        return []
+    from litefuse.passes.plain_forms.passes import plain_forms
+
+    return plain_forms(target)
 
 
 def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str], None] = lambda _: None) -> None:

@@ -6,7 +6,14 @@ from collections.abc import Collection, Iterable
 
 from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.before_fusion import constant_variables, explicit_state
-from litefuse.conversion.pipeline.stages import Lowering, State, after_engine, before_engine, dense_lists, initial_state
+from litefuse.conversion.pipeline.lowering import (
+    Lowering,
+    State,
+    after_engine,
+    before_engine,
+    dense_lists,
+    initial_state,
+)
 from litefuse.conversion.pipeline.steps import INLINE, LOWER, REMOVE_UNUSED
 from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.fuse_composites import FuseComposites
@@ -17,7 +24,6 @@ from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.ir.shapes.forward_values import ForwardValues
 from litefuse.litert.targets import OWN, traits_of
 from litefuse.passes.fake_quantization.pairs import NodesFound
-from litefuse.passes.legalize.chosen_ops import WithholdChosenOps
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.weights import Weights
 
@@ -57,7 +63,7 @@ def _names() -> Iterable[str]:
         target=traits_of(tuple(OWN)),  # has the passes that any target needs
         unrolled=[],
     )
-    yield from ("import", SetInputShapes.name, WithholdChosenOps.name)
+    yield from ("import", SetInputShapes.name, deferred.WithholdChosenOps.name)
     yield from _of(explicit_state())
     yield REMOVE_UNUSED
     yield from _of(constant_variables(_no_value, []))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from litefuse.conversion.verify.standalone import StandaloneModel
 from litefuse.errors import InterpreterError
-from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
+from litefuse.fusions.composites.fuse_composites import CheckResult, CheckTerms
 from litefuse.litert.inputs.kinds import Kind, kinds_of
 from litefuse.litert.results.difference import Elements, elements, movement
 from litefuse.litert.runtime.model_reader import Model

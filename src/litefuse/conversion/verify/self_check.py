@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.conversion.pipeline.stages import Lowering
+from litefuse.conversion.pipeline.lowering import Lowering
 from litefuse.conversion.verify.check_calls import SIZES, Arguments, Body, Call, Calls, Refusal, first_line
 from litefuse.conversion.verify.check_draws import (
     JUDGED_FIRST,
@@ -22,7 +22,7 @@ from litefuse.conversion.verify.check_draws import (
 )
 from litefuse.conversion.verify.standalone import StandaloneModel, standalone_model
 from litefuse.errors import LitefuseError
-from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
+from litefuse.fusions.composites.fuse_composites import CheckResult, CheckTerms
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner

@@ -6,8 +6,7 @@ import sys
 from dataclasses import dataclass, replace
 
 from litefuse.conversion.pipeline.before_fusion import constant_variables
-from litefuse.conversion.pipeline.lowering import lower_module
-from litefuse.conversion.pipeline.stages import Lowering, State
+from litefuse.conversion.pipeline.lowering import Lowering, State, lower_module
 from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.ir.annotations import remove_annotation
 from litefuse.ir.call_graph import callees, function_symbol, functions, operations, update_function_type

@@ -6,9 +6,9 @@ from litefuse.frontends.saved_model.captures import Asset, Capture, Constant, Re
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.loader import is_graph_file, load
 from litefuse.frontends.saved_model.model import SavedModel
-from litefuse.frontends.saved_model.op_registry import OpRegistry, op_registry
+from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.frontends.saved_model.signatures import Signature, TensorSpec
-from litefuse.frontends.saved_model.tensor_bundle import Storage, TensorBundle
+from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
 
 __all__ = [
@@ -16,11 +16,9 @@ __all__ = [
     "Capture",
     "Constant",
     "DataType",
-    "OpRegistry",
     "ResourceObject",
     "SavedModel",
     "Signature",
-    "Storage",
     "Table",
     "TensorBundle",
     "TensorSpec",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
-from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
+from litefuse.fusions.composites.fuse_composites import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.annotations import Annotation, remove_annotation
@@ -25,7 +25,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.runtime.custom_op import has_kernel
-from litefuse.litert.runtime.known_custom_ops import RESOLVED_OPS
+from litefuse.litert.runtime.kernel_pack import RESOLVED_OPS
 from litefuse.support.options.forms import CompositeForm, CompositeForms
 from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
-from litefuse.ir.mlir import ir
 
-__all__ = ["has_composites", "type_vectors"]
+__all__ = ["type_vectors"]
 
 # The fields of the schema's tables, by their position in the vtable: 4 + 2 * index.
 _SUBGRAPHS = 8  # Model
@@ -17,20 +16,6 @@ _OPERATORS = 10  # SubGraph
 _OPTIONS_TYPE, _OPTIONS = 26, 28  # Operator: builtin_options_2
 _COMPOSITE_OPTIONS = 21  # BuiltinOptions2
 _ATTRIBUTES = 8  # StableHLOCompositeOptions
-
-
-def has_composites(module: ir.Module) -> bool:
-    """Whether a module that is ready for export has a composite."""
-    has_one = False
-
-    def look(op: ir.Operation) -> ir.WalkResult:
-        nonlocal has_one
-        has_one = op.name == "vhlo.composite_v1"
-        return ir.WalkResult.INTERRUPT if has_one else ir.WalkResult.ADVANCE
-
-    if len(module.body.operations) > 1:  # a composite's body is a function of its own
-        module.operation.walk(look)
-    return has_one
 
 
 def type_vectors(data: Any) -> bytes:

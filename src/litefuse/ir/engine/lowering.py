@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import LoweringError
-from litefuse.ir.engine.composite_attributes import has_composites, type_vectors
 from litefuse.ir.engine.constant_sizes import check_folding
 from litefuse.ir.engine.hidden_casts import hidden_casts
 from litefuse.ir.engine.hidden_constants import hidden_constants
@@ -102,7 +101,9 @@ def write_flatbuffer(module: ir.Module, path: Path) -> None:
         path.write_bytes(flatbuffer(module))
         return
     _export(converter_api_ext.export_flatbuffer_to_file, module.operation, name)
-    if has_composites(module):
+    if _has_composites(module):
+        from litefuse.ir.engine.composite_attributes import type_vectors  # few models have composites
+
         with path.open("r+b") as file:
             with mmap.mmap(file.fileno(), 0) as mapped:
                 appended = type_vectors(mapped)
@@ -117,11 +118,27 @@ def flatbuffer(module: ir.Module) -> bytes:
         LoweringError: The exporter refused the module.
     """
     exported = _export(converter_api_ext.export_flatbuffer_to_bytes, module.operation)
-    if not has_composites(module):
+    if not _has_composites(module):
         return exported
+    from litefuse.ir.engine.composite_attributes import type_vectors  # as above
+
     data = bytearray(exported)
     data += type_vectors(data)
     return bytes(data)
+
+
+def _has_composites(module: ir.Module) -> bool:
+    """Whether a module that is ready for export has a composite."""
+    has_one = False
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        nonlocal has_one
+        has_one = op.name == "vhlo.composite_v1"
+        return ir.WalkResult.INTERRUPT if has_one else ir.WalkResult.ADVANCE
+
+    if len(module.body.operations) > 1:  # a composite's body is a function of its own
+        module.operation.walk(look)
+    return has_one
 
 
 def _export(exporter: Callable[..., Any], *arguments: Any) -> Any:

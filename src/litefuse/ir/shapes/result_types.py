@@ -12,7 +12,7 @@ from litefuse.ir.ops.dims import Shape, unknown
 from litefuse.ir.ops.facts import INTEGERS, Op, ShapeError, Tensor, Undecided, Values, known
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.passes import visit_ops
-from litefuse.ir.shapes.reading import constant_elements, declared_by
+from litefuse.ir.shapes.graph import constant_elements, declared_by
 from litefuse.ir.types import ranked_type
 
 __all__ = ["FORWARDING", "TypeResults", "constant_integers", "inferred_shape", "result_shapes"]

@@ -29,7 +29,7 @@ from litefuse.litert.metadata.associated_files import Pack, pack_of
 from litefuse.litert.metadata.finish import model_metadata
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import content_of, damage_reported
-from litefuse.litert.runtime.known_custom_ops import ops_that_run_in_litert
+from litefuse.litert.runtime.kernel_pack import ops_that_run_in_litert
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_reader import Graph, Model, Scales
 from litefuse.litert.runtime.model_tables import IDENTIFIER, data_span

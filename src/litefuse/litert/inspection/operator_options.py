@@ -15,7 +15,7 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.custom_op import PACK
 from litefuse.litert.runtime.flatbuffer import Table
-from litefuse.litert.runtime.known_custom_ops import XNNPACK_OPS
+from litefuse.litert.runtime.kernel_pack import XNNPACK_OPS
 from litefuse.litert.runtime.model_tables import names_of
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.schema_objects import object_of

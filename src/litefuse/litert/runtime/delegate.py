@@ -14,7 +14,7 @@ from litefuse.litert.runtime import abi
 from litefuse.litert.runtime.abi import guarded
 from litefuse.litert.runtime.bindings import run
 from litefuse.litert.runtime.custom_op import PACK, CustomOp, find_kernel, kernel_beyond_native, kernels_by_name
-from litefuse.litert.runtime.known_custom_ops import XNNPACK_OPS
+from litefuse.litert.runtime.kernel_pack import XNNPACK_OPS
 from litefuse.litert.runtime.layout import check_layout
 from litefuse.litert.runtime.node import Node, node_text
 from litefuse.litert.runtime.tensors import name_of

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.builtin_ops import INPUTS, OUTPUTS
 from litefuse.litert.runtime.flatbuffer import Table, damaged, root
-from litefuse.litert.runtime.known_custom_ops import READERS_OF_OPTIONS
+from litefuse.litert.runtime.kernel_pack import READERS_OF_OPTIONS
 from litefuse.litert.runtime.model_tables import (
     CALLEES,
     DTYPE_NUMBERS,

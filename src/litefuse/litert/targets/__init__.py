@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.names import listed_names
 from litefuse.support.plug_ins.entry_points import find_plug_ins, take_plug_ins, third_party_code, what_was_raised
 from litefuse.support.target_traits import TargetTraits, stricter
 
@@ -76,6 +75,8 @@ def chosen_targets(names: str | Iterable[str]) -> tuple[str, ...]:
     Raises:
         LitefuseError: None is given, or one is unknown.
     """
+    from litefuse.support.options.names import listed_names  # where users are
+
     chosen = (names,) if isinstance(names, str) else tuple(dict.fromkeys(listed_names(names, "target") or ()))
     if not chosen:
         raise LitefuseError("target takes the name of a target, or several, and there are none")

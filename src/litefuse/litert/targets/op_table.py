@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.litert.runtime.known_custom_ops import runs_in_litert
+from litefuse.litert.runtime.kernel_pack import runs_in_litert
 from litefuse.litert.targets.question import Refusal
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -25,81 +25,56 @@ from litefuse.passes.weights.fold_constants import FoldConstants
 __all__ = ["DecomposeOps"]
 
 
-class DecomposeOps:
+class DecomposeOps(NamedTuple):
     """Rewrites the TensorFlow ops that the engine left, if there is an exact rewriting.
 
     A rewriting is built and lowered in a module of its own, and used if it is lowered completely. Equal ops share it.
     If a kernel is faster, the op becomes a composite with its name and attributes, whose decomposition the rewriting
     is. On an op that stays, an attribute states why. An op that the user chose to be a custom op is not looked at.
 
-    Args:
+    Attributes:
         decomposed: Filled with a record of each op that is rewritten.
         lower: Lowers a module of one function, the rewriting of an op, to builtin ops, in place.
         narrow: Whether int64 ops without an exact rewriting may be computed in int32.
     """
 
     name = "decompose-ops"
-
-    def __init__(self, decomposed: list[Decomposed], lower: Callable[[ir.Module], None], narrow: bool = False) -> None:
-        self._decomposed = decomposed
-        self._lower = lower
-        self._narrow = narrow
+    decomposed: list[Decomposed]
+    lower: Callable[[ir.Module], None]
+    narrow: bool = False
 
     def run(self, module: ir.Module) -> bool:
         ops = [op for function in functions(module).values() for op in left_over(function) if not is_chosen(op)]
-        return _replace_left_over(module, ops, self._decomposed, self._lower, narrow=self._narrow)
-
-
-def _replace_left_over(
-    module: ir.Module,
-    ops: Sequence[ir.OpView],
-    decomposed: list[Decomposed],
-    lower: Callable[[ir.Module], None],
-    *,
-    narrow: bool,
-) -> bool:
-    """Replaces ops by their rewritings, or states in an attribute why there is none.
-
-    Args:
-        module: The module that contains them.
-        ops: TensorFlow ops that the engine left.
-        decomposed: Filled with a record of each op that is rewritten.
-        lower: Lowers a module of one function to builtin ops, in place.
-        narrow: Whether int64 ops without an exact rewriting may be computed in int32.
-
-    Returns:
-        Whether anything changed.
-    """
-    modified = False
-    exact, narrowed = Rewritings(lower), Rewritings(lower, narrow=True) if narrow else None
-    symbols: dict[object, str] = {}
-    for op in ops:
-        try:
-            rewriting = _found(op, exact, narrowed)
-        except NotDecomposed as reason:
-            if REASON not in op.attributes:  # the reason why it was withheld is more specific
-                op.attributes[REASON] = ir.StringAttr.get(str(reason))
+        modified = False
+        exact, narrowed = Rewritings(self.lower), Rewritings(self.lower, narrow=True) if self.narrow else None
+        symbols: dict[object, str] = {}
+        for op in ops:
+            try:
+                rewriting = _found(op, exact, narrowed)
+            except NotDecomposed as reason:
+                if REASON not in op.attributes:  # the reason why it was withheld is more specific
+                    op.attributes[REASON] = ir.StringAttr.get(str(reason))
+                modified = True
+                continue
+            if rewriting is None:
+                continue
             modified = True
-            continue
-        if rewriting is None:
-            continue
-        modified = True
-        name = tensorflow_name(op) or ""
-        if rewriting.composite:
-            results = _composite(module, op, name, rewriting, symbols)
-        else:
-            results = spliced(op, rewriting.function)
-        replace_results(op, results)
-        op.operation.erase()
-        decomposed.append(Decomposed(name, _form(rewriting)))
-    for function in functions(module).values() if modified else ():
-        if not function.is_external:
-            _merge_casts(function.entry_block)
-            _erase_unused(function)
-            update_function_type(function)  # a rewriting may refine a result's shape
-    if modified:
-        FoldConstants().run(module)  # such as casts of weights
-    return modified
+            name = tensorflow_name(op) or ""
+            if rewriting.composite:
+                results = _composite(module, op, name, rewriting, symbols)
+            else:
+                results = spliced(op, rewriting.function)
+            replace_results(op, results)
+            op.operation.erase()
+            self.decomposed.append(Decomposed(name, _form(rewriting)))
+        for function in functions(module).values() if modified else ():
+            if not function.is_external:
+                _merge_casts(function.entry_block)
+                _erase_unused(function)
+                update_function_type(function)  # a rewriting may refine a result's shape
+        if modified:
+            FoldConstants().run(module)  # such as casts of weights
+        return modified
 
 
 _ENDS = frozenset({"func.return", "tfl.yield"})

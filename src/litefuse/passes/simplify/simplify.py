@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,9 +15,7 @@ from litefuse.ir.purity import is_used
 from litefuse.ir.shapes.editor import Editor, arithmetic_key, contradicts_dead_branch, is_known
 from litefuse.ir.shapes.graph import Function, ModuleGraph, Node
 from litefuse.ir.shapes.inference import Inference
-from litefuse.passes.simplify.contractions import multiply_matrices, multiply_rows, project, swap_operands
 from litefuse.passes.simplify.expansions import EXPANDING, add_constants_first, drop_expansions, pad_instead
-from litefuse.passes.simplify.identity_filters import take_windows
 from litefuse.passes.simplify.neutral_ops import (
     SIMPLIFICATIONS,
     Simplification,
@@ -36,25 +35,45 @@ from litefuse.passes.simplify.products import (
     multiply_split,
     unflatten_product,
 )
-from litefuse.passes.simplify.slices import bound_slice, take_stacked
 from litefuse.passes.simplify.split_products import squeeze, squeeze_from_front, transpose_split
-from litefuse.passes.simplify.transpositions import multiply_constant_last, reshape_first, transpose_ones
 
 __all__ = ["Changes", "Simplify", "rewrite"]
 
 # The ops that are erased when nothing uses them anymore.
 _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, *SPLITTABLE, "Const", "MatMul", "Split"})
 
+
+def _late(module: str, name: str) -> Simplification:
+    """Returns a simplification of ops that few models have, whose module is imported for the first of them."""
+
+    def simplify(editor: Editor, node: Node) -> int | None:
+        replace: Simplification = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+        return replace(editor, node)
+
+    return simplify
+
+
+_multiply_matrices = _late("contractions", "multiply_matrices")
+_multiply_rows = _late("contractions", "multiply_rows")
+_project = _late("contractions", "project")
+_swap_operands = _late("contractions", "swap_operands")
+_take_windows = _late("identity_filters", "take_windows")
+_bound_slice = _late("slices", "bound_slice")
+_take_stacked = _late("slices", "take_stacked")
+_multiply_constant_last = _late("transpositions", "multiply_constant_last")
+_reshape_first = _late("transpositions", "reshape_first")
+_transpose_ones = _late("transpositions", "transpose_ones")
+
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
     "AddV2": [compute_first, add_constants_first, scalar_operand],
-    "BatchMatMulV2": [multiply_merged, multiply_once, multiply_rows, multiply_constant_last],
+    "BatchMatMulV2": [multiply_merged, multiply_once, _multiply_rows, _multiply_constant_last],
     "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
-    "Conv2D": [take_windows],
-    "Einsum": [multiply_matrices, project],
+    "Conv2D": [_take_windows],
+    "Einsum": [_multiply_matrices, _project],
     "ExpandDims": [reshape_back, multiply_split, reshape_constant, keep_reduced],
-    "MatMul": [multiply_constant_last],
+    "MatMul": [_multiply_constant_last],
     "Minimum": [bound_before_root],
     "Mul": [compute_first, scalar_operand],
     "Pack": [reshape_constant],
@@ -62,12 +81,12 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     "Relu": [activate_first],
     "Relu6": [activate_first],
     "Reshape": [
-        *(reshape_back, transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
+        *(reshape_back, _transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
     ],
     "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
-    "StridedSlice": [bound_slice, SIMPLIFICATIONS["StridedSlice"], take_stacked, new_axes],
+    "StridedSlice": [_bound_slice, SIMPLIFICATIONS["StridedSlice"], _take_stacked, new_axes],
     "Sub": [scalar_operand],
-    "Transpose": [SIMPLIFICATIONS["Transpose"], reshape_first, transpose_split, swap_operands],
+    "Transpose": [SIMPLIFICATIONS["Transpose"], _reshape_first, transpose_split, _swap_operands],
 }
 
 

@@ -38,7 +38,7 @@ from litefuse.ir.ops.results import results_of
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.ops.substitution import unknowns
 from litefuse.ir.ops.values import MAX_ELEMENTS
-from litefuse.ir.shapes.reading import Attributes, Declared, Elements, constant_elements, declared_by, unknown_elements
+from litefuse.ir.shapes.graph import Attributes, Declared, Elements, constant_elements, declared_by, unknown_elements
 
 __all__ = ["Number", "OpResults", "SizeOf", "emit"]
 
