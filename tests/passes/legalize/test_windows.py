@@ -271,6 +271,13 @@ def test_pooled_integers() -> None:
     check("MaxPoolV2", [bytes_, *windows], largest, attributes={"padding": "VALID", "data_format": "NCHW"})
 
 
+def test_pooled_numbers_by_windows_that_are_operands() -> None:
+    x, options = normal(2, 4, 6, 3), {"padding": "VALID", "data_format": "NHWC"}
+    sizes = [Constant(np.array([1, 2, 3, 1], np.int32))] * 2
+    expected = x.reshape(2, 2, 2, 2, 3, 3).max((2, 4))
+    check("MaxPoolV2", [x, *sizes], expected, attributes=options, dynamic=[True])
+
+
 @pytest.mark.parametrize("padding", ["SAME", "VALID", "EXPLICIT"])
 def test_filters_of_unknown_size(padding: str) -> None:
     x, filters = normal(1, 4, 5, 2), normal(3, 2, 2, 3)
