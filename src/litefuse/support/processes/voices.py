@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 import sys
 from collections import defaultdict
@@ -60,6 +59,8 @@ def speaker(frame: FrameType | None) -> str | None:
 
 def _caller() -> FrameType | None:
     """Returns the frame that calls the function that calls this."""
+    import inspect  # few plug-ins print, and the process of a conversion starts sooner without it
+
     frame = inspect.currentframe()
     for _ in range(2):
         frame = None if frame is None else frame.f_back
