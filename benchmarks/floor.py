@@ -86,14 +86,13 @@ def _save_ready(source: Path, ready: Path) -> None:
 
 
 def _run_engine(ready: Path, output: Path) -> dict[str, float]:
-    from litefuse.passes.legalize.after_engine import DecomposeOps
-
     from litefuse.conversion.pipeline.lowering import lower_one_op
     from litefuse.ir.engine.lowering import lower, write_flatbuffer
     from litefuse.ir.mlir import ir, mlir_context
     from litefuse.ir.passes import run_passes
     from litefuse.passes.control_flow.litert_loops import FillBuffers, OutlineLoops
     from litefuse.passes.finishing.initialize_states import InitializeStates
+    from litefuse.passes.legalize.left_over import DecomposeOps
 
     with mlir_context():
         module = ir.Module.parse(ready.read_bytes())

@@ -45,7 +45,7 @@ def self_check(
     Each runs three times in a row on one interpreter, with dynamic dimensions of size 1, 3 and 3; then on other numbers
     while no result moves with its arguments; once more to pick each row of the tables that arguments index, where
     that is cheap; and then on other kinds of numbers, in sizes that grow and shrink, see ``inputs.kinds``, and
-    on both sides of steps, see ``verify.steps``, as long as these take no more than a quarter of the
+    on both sides of steps, see ``verify.check_calls``, as long as these take no more than a quarter of the
     processor's time until then, or 10 ms, or a second for kernels. The arguments are drawn from
     the composite's body, see ``litert.inputs``; those that are constants at all of its calls are these constants.
 

@@ -36,7 +36,7 @@ _EXPORTED_DIALECTS = frozenset({"tfl", "stablehlo", "vhlo"})
 
 RUNTIME_KERNELS = frozenset({"AudioSpectrogram", "Mfcc"})
 """The TensorFlow ops that become custom ops of their names and options, of which LiteRT's interpreter has kernels; see
-``runtime.known_custom_ops``."""
+``runtime.kernel_pack``."""
 
 
 class CustomOpForm(NamedTuple):
