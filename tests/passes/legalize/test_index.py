@@ -141,7 +141,6 @@ def test_only_the_modules_of_an_op_are_loaded() -> None:
         "arithmetic",
         "arithmetic.linspace",
         "decomposition",
-        "index",
     }
 
 
