@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pytest
 
 import litefuse
 from tests.tensorflow.saved_models import serving
@@ -60,6 +61,11 @@ def _from_one(x: Any, factor: float) -> Any:
     return (np.tanh(x.astype(np.float32)) + 1) * np.where(x < -1, factor, 1)
 
 
+def _by_score(x: Any, factor: float) -> Any:
+    """Of scores that float32 makes equal, any may come first."""
+    return np.take_along_axis(x, np.argsort(1 / (1 + np.exp(-x)), axis=-1, kind="stable"), -1) * factor
+
+
 BODIES: Mapping[str, Body] = {
     "epsilon": Body(_norm, _same_norm, 1e-3, 1.01e-3),
     "root": Body(
@@ -94,7 +100,12 @@ BODIES: Mapping[str, Body] = {
         0.31,
     ),
     "cancels": Body(lambda tf, x: tf.tanh(x) + 1.0, _from_one, 1.0, 1.01),
+    "order": Body(
+        lambda tf, x: tf.gather(x, tf.argsort(tf.sigmoid(x), stable=True), batch_dims=1), _by_score, 1.0, 1.01
+    ),
 }
+# Numbers that move results of the others make all scores equal.
+TOGETHER = {name: body for name, body in BODIES.items() if name != "order"}
 
 
 @litefuse.custom_op("Nearly")
@@ -124,7 +135,7 @@ def several(tf: Any) -> Any:
         f"{name}_{how}": tf.function(
             partial(body.body, tf), experimental_implements=f"nearly_{name}_{how}", autograph=False
         )
-        for name, body in BODIES.items()
+        for name, body in TOGETHER.items()
         for how in ("right", "wrong")
     }
     return serving(
@@ -137,22 +148,25 @@ def test_each_wrong_fusion_differs_and_no_right_one(tensorflow: TensorFlow) -> N
     result = litefuse.convert(path, check_fusions=False, require_fused=True)
     verification = litefuse.verify_model(result, path)
     assert {each.name: each.verdict for each in verification.outputs} == {
-        f"{name}_{how}": verdict for name in BODIES for how, verdict in (("right", "equal"), ("wrong", "differs"))
+        f"{name}_{how}": verdict for name in TOGETHER for how, verdict in (("right", "equal"), ("wrong", "differs"))
     }
     differing = [each.problem for each in verification.outputs if not each.ok]
     assert sum(" for " in problem and ", with " in problem for problem in differing) >= 6, differing
 
 
-def cancelling(tf: Any, path: str) -> None:
-    composite = tf.function(partial(BODIES["cancels"].body, tf), experimental_implements="nearly_cancels_right")
+def frozen(tf: Any, path: str, name: str, dtype: str) -> None:
+    composite = tf.function(partial(BODIES[name].body, tf), experimental_implements=f"nearly_{name}_right")
     both = tf.function(lambda x: (composite(x), x * 2), autograph=False)
-    concrete = both.get_concrete_function(tf.TensorSpec([None, 4], tf.float64, "x"))
+    concrete = both.get_concrete_function(tf.TensorSpec([None, 4], dtype, "x"))
     tf.io.write_graph(concrete.graph.as_graph_def(), *os.path.split(path), as_text=False)
 
 
-def test_a_frozen_graph_whose_rounding_the_file_hides_is_equal(tensorflow: TensorFlow, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "dtype"), [("cancels", "float64"), ("order", "float32")])
+def test_a_frozen_graph_whose_rounding_the_file_hides_is_equal(
+    tensorflow: TensorFlow, tmp_path: Path, name: str, dtype: str
+) -> None:
     path = tmp_path / "model.pb"
-    tensorflow.call(cancelling, str(path))
+    tensorflow.call(frozen, str(path), name, dtype)
     options: dict[str, Any] = {"output_arrays": ["Identity"], "narrow": True, "rename": {"x": "image"}}
     result = litefuse.convert(path, check_fusions=False, require_fused=True, **options)
     assert litefuse.verify_model(result, path).verdict == "equal"
