@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, takewhile
+from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -358,26 +358,21 @@ def _keeps_state(job: ModelJob) -> bool:
 
 
 def spreads_of(
-    job: ModelJob,
-    name: str,
-    ran: ModelCalls,
-    wanted: Sequence[Sequence[Arrays]],
-    reference: Reference,
+    job: ModelJob, name: str, ran: ModelCalls, wanted: Sequence[Sequence[Arrays]], reference: Reference
 ) -> dict[int, Arrays]:
     """Returns how far rounding moves the outputs of calls, by the number of the call; of those alone that need it.
 
     The model is run with moved ops and, where these do not explain a difference, the original: an op of the model may
     stand for many of the original, whose numbers cancel out.
     """
-    made = zip(*(chain.from_iterable(by_round) for by_round in (ran.rounds, ran.results, wanted)), strict=True)
-    calls = [*enumerate(made)]
+    made = [*zip(_flat(ran.rounds), _flat(ran.results), _flat(wanted), strict=True)]
     differing = {
         (call.signature, key)
-        for _, (call, results, expected) in calls
+        for call, results, expected in made
         for key in results.keys() & expected.keys()
         if call.kind is None and not difference(results[key], expected[key]).error <= job.tolerance
     }
-    kinds = {number: (call, results, expected) for number, (call, results, expected) in calls if call.kind}
+    kinds = {number: of_call for number, of_call in enumerate(made) if of_call[0].kind}
     spreads: dict[int, Arrays] = {number: {} for number in kinds}
 
     def differs(number: int) -> bool:

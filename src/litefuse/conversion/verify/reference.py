@@ -302,7 +302,6 @@ def _litert_reference(
     model: ConversionResult | str | os.PathLike[str] | bytes, job: ModelJob, announce: Callable[[str], None]
 ) -> Reference:
     name, content = name_and_content(model)
-    inputs = ModelInputs.of_file(content)
 
     def job_of(outputs: Outputs) -> ModelJob:
         return replace(job, model=content, signatures=tuple(outputs), custom_ops=())
@@ -317,7 +316,7 @@ def _litert_reference(
     def look(outputs: Outputs) -> LookIntoOriginal:
         return litert_original(job_of(outputs), name)
 
-    return Reference(name, inputs.tables, call, look, content, moves)
+    return Reference(name, ModelInputs.of_file(content).tables, call, look, content, moves)
 
 
 def _tensorflow_reference(
