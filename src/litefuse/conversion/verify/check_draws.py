@@ -205,7 +205,7 @@ _FURTHER_SIZES = (130, 2, 3, 1)
 _SHARE, _SECONDS = 0.25, 0.01
 _KERNEL_SECONDS = 1.0
 # So many ways are searched for steps, from arguments in one of these manners to others.
-_WAYS, _MOST_WAYS = 12, 48
+_WAYS, _MOST_WAYS = 8, 48
 _COLUMNS = Manner(columns=True)
 _FROM = (_COLUMNS, Manner(), Manner(), _COLUMNS, Manner(scale=10))
 _TO = (_COLUMNS, _COLUMNS, Manner(scale=0), _COLUMNS, Manner(scale=0.1))
