@@ -25,7 +25,6 @@ class CropAndResize(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
-        op.shape(1, 2)
         op.shape(2, 1)
         op.require(0, "float32", "uint8", "int8", "int16", "int32", "int64")
         images, boxes, box_image, _ = op.operands

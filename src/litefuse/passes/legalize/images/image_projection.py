@@ -29,7 +29,6 @@ class ImageProjection(Decomposition):
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
         op.shape(0, 4)
-        op.shape(1, 2)
         op.require(0, "float32", "uint8", "int32", "int64")
         images, transforms, _, *fill = op.operands
         dtype, method = images.dtype, str(op.attributes["interpolation"]).upper()
