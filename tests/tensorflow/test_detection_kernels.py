@@ -120,7 +120,6 @@ _WRONG = {
         ("np.float32(0.3)", "np.float32(0.301)"),
         ("10, 0.6)", "10, 0.601)"),
         ("10, 0.6)", "9, 0.6)"),
-        ("10, 0.6)", "11, 0.6)"),
         ('np.argsort(-scores[some, kind], kind="stable")', 'np.argsort(scores[some, kind], kind="stable")[::-1]'),
     ],
 }  # fmt: skip
