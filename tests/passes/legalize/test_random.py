@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from ai_edge_litert.interpreter import Interpreter
-from litefuse.passes.legalize.index import find_decompositions
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.mlir import ir, mlir_context
@@ -19,6 +18,7 @@ from litefuse.ir.op_creation import create_op
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, ranked_tensor_type
+from litefuse.passes.legalize.decomposition import find_decompositions
 from tests.passes.legalize.one_op import Constant, Static, check, converted
 
 _WORD = 0xFFFFFFFF

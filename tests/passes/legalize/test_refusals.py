@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from litefuse.passes.legalize.index import find_decompositions
 
 from litefuse.ir.builder import Builder
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type
+from litefuse.passes.legalize.decomposition import find_decompositions
 from litefuse.passes.legalize.dtypes.widened import Widened
 from litefuse.passes.legalize.seen_ops import tensorflow_op_of
 from tests.passes.legalize.one_op import Array, Constant
