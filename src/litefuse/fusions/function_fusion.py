@@ -23,7 +23,7 @@ _KINDS = inspect.Parameter
 
 
 class _Specification(NamedTuple):
-    """What an annotation asks of a tensor, such as ``float32|float16[?,4]``.
+    """The dtypes and sizes that an annotation asks for, such as ``float32|float16[?,4]``.
 
     Attributes:
         text: The annotation.

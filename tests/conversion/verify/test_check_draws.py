@@ -11,6 +11,7 @@ import pytest
 
 from litefuse.conversion.verify.check_calls import Draw
 from litefuse.conversion.verify.check_draws import (
+    JUDGED_FIRST,
     DrawnArguments,
     Draws,
     asks_for_nan,
@@ -172,7 +173,7 @@ class Composite:
     def may_have_steps(self) -> bool:
         return self.steps
 
-    def body(self, _: int) -> Any:
+    def body(self, _: int, *, replaced: bool = False) -> Any:
         def run(arguments: Any) -> Any:
             return {"y0": np.array(arguments["x1"] > 2, np.float32)}
 
@@ -196,8 +197,10 @@ def drawn(
 
 
 def told(draws: Sequence[Draw]) -> list[tuple[str, int, float]]:
+    """The kinds, the sizes, and the first argument; those of rows are left out."""
     assert [draw.number for draw in draws] == [*range(1, len(draws) + 1)]
-    return [(draw.kind.name, draw.kind.size, float(draw.arguments["x0"])) for draw in draws]
+    usual = [draw for draw in draws if draw.kind.name not in JUDGED_FIRST]
+    return [(draw.kind.name, draw.kind.size, float(draw.arguments["x0"])) for draw in usual]
 
 
 NORMAL = [("normal numbers", 1, 1.0), ("normal numbers", 3, 3.0), ("normal numbers", 3, 3.0)]
@@ -207,12 +210,19 @@ ROWS = ("the rows of its tables", 1, -1.0)
 def test_usual_numbers_then_other_kinds() -> None:
     draws = drawn(Composite())
     assert told(draws) == [*NORMAL, ROWS, ("small", 2, 2.0), ("large", 130, 130.0)]
-    assert [draw.usual for draw in draws] == [True] * 3 + [False] * 3
+    assert [draw.usual for draw in draws] == [True] * 3 + [False] * (len(draws) - 3)
     assert not any(draw.foreign for draw in draws)
 
 
+def test_rows_are_drawn_in_all_sizes() -> None:
+    of_rows = [draw.kind for draw in drawn(Composite()) if draw.kind.name in JUDGED_FIRST]
+    assert {kind.size for kind in of_rows if kind.manner.repeated} >= {130, 12, 3, 2, 1}
+    assert {kind.size for kind in of_rows if not kind.manner.repeated} >= {130, 3, 2, 1}
+    assert all(kind.manner.columns for kind in of_rows)
+
+
 def test_other_numbers_where_results_stand_still() -> None:
-    kinds = [draw.kind.name for draw in drawn(Composite(moved=False))]
+    kinds = [name for name, *_ in told(drawn(Composite(moved=False)))]
     assert kinds[3:-3] == ["numbers times 10", "numbers times 100", "equal numbers"]
 
 
@@ -227,8 +237,10 @@ def test_constants_of_calls_take_turns() -> None:
     """And last of all, others stand in their place, which only tells."""
     constants = [{"x0": np.float32(number)} for number in (100, 200)]
     draws = drawn(Composite(), constants=constants)
-    assert [float(draw.arguments["x0"]) for draw in draws] == [200, 100, 200, 100, 200, 100, 3]
-    assert [draw.foreign for draw in draws] == [False] * 6 + [True]
+    *own, foreign = [float(draw.arguments["x0"]) for draw in draws]
+    assert own == [(200, 100)[number % 2] for number in range(len(draws) - 1)]
+    assert foreign == 3
+    assert [draw.foreign for draw in draws] == [False] * (len(draws) - 1) + [True]
 
 
 def test_large_arguments_are_smaller() -> None:

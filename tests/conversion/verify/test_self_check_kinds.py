@@ -383,7 +383,7 @@ func.func private @fused(%x: tensor<?x4xf32>) -> tensor<4xf32> {{
         module = ir.Module.parse(text)
         both = functions(module)
         result = self_check(module, both["body"], both["fused"], CheckTerms(1e-5))
-    assert "(call 7, size 2)" in (result.problem or ""), result
+    assert re.search(r"it computes something else: .*\(call \d+, size \d+\)$", result.problem or ""), result
 
 
 @custom_op("ScaledNorm")
@@ -458,8 +458,8 @@ def test_a_refusal_says_which_numbers_show_it() -> None:
     result = check(*WRONG["no clip at 10"])
     assert result.problem is not None
     assert re.search(
-        r"the relative error is \d+, and 1e-05 is allowed: \d+(\.\d+)? for 10 at \[\d, \d\], "
-        r"with numbers times 200 \(call \d+, size 2\)$",
+        r"the relative error is \d+(\.\d+)?, and 1e-05 is allowed: \d+(\.\d+)? for 10 at \[\d+, \d\], "
+        r"with (numbers times 200|columns of different numbers) \(call \d+, size \d+\)$",
         result.problem,
     ), result.problem
 

@@ -18,6 +18,7 @@ from litefuse.fusions.fusion import Fusion
 from litefuse.ir.annotations import Annotation, remove_annotation
 from litefuse.ir.attributes import AUXILIARY, COMPOSITE
 from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, operations, terminator_of
+from litefuse.ir.constants import DENSE_CONSTANTS
 from litefuse.ir.defining_ops import same, source
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.purity import is_pure
@@ -182,7 +183,7 @@ def _not_builtin(custom_ops: Sequence[str]) -> str:
     return f"its form was chosen to be builtin, and its fusion gives {', '.join(custom_ops)}"
 
 
-_UNNAMED = frozenset({"func.return", "tf.Const", "tfl.no_value", "tfl.pseudo_const"})  # not ops in a model
+_UNNAMED = DENSE_CONSTANTS | {"func.return", "tfl.no_value"}  # not ops in a model
 _KEPT = "STABLEHLO_COMPOSITE "
 _NOT_OF_BODY = frozenset({"func.return", "tf.Const"})
 
