@@ -22,8 +22,6 @@ sys.path.append(str(Path(__file__).parents[1]))  # the builders of small models 
 
 from document import paragraph, table
 
-__all__ = ["document", "measure_batches"]
-
 MODELS = 200
 MANY = 500
 VERIFIED = 20

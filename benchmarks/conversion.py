@@ -18,18 +18,6 @@ from document import geometric_mean, megabytes, paragraph, seconds, table
 from models import MODELS
 from process import Run, call, measure
 
-__all__ = [
-    "CONVERTERS",
-    "command",
-    "document",
-    "make_model",
-    "measure_conversion",
-    "measure_in_turn",
-    "median",
-    "stock_failure",
-    "time_steps",
-]
-
 CONVERTERS = ("litefuse", "stock")
 # The stock converter is ended when it takes more: the machine would swap.
 MEMORY_LIMIT = 14 * 10**9

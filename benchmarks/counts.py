@@ -18,8 +18,6 @@ from typing import Any
 
 import litefuse
 
-__all__ = ["main"]
-
 MODELS = ("composite", "speech_gru")
 _EXPECTED = Path(__file__).with_name("counts.json")
 

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["geometric_mean", "megabytes", "milliseconds", "paragraph", "plot", "seconds", "table"]
-
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, text: int) -> list[str]:
     """A table whose first ``text`` columns are text; the others are numbers."""

@@ -19,8 +19,6 @@ from process import call
 
 from conversion import make_model, time_steps
 
-__all__ = ["document", "measure_floor"]
-
 
 def measure_floor(name: str, folder: Path, repeats: int) -> dict[str, Any]:
     """The steps of a conversion and those of the engine alone, in turn, each time in a fresh process."""

@@ -21,8 +21,6 @@ from process import ENVIRONMENT
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-__all__ = ["document", "main", "measure_generated_kernels"]
-
 _BLOCK = 0.02  # seconds of one file's calls in a row
 
 

@@ -10,8 +10,6 @@ from document import megabytes, paragraph, plot, seconds, table
 
 from conversion import CONVERTERS, measure_conversion, median, stock_failure
 
-__all__ = ["BYTES", "OPS", "STEPS", "document", "measure_growth"]
-
 OPS = (100, 300, 1_000, 3_000, 10_000, 30_000)
 STEPS = (100, 500, 1_500)
 BYTES = (10, 30, 100, 300, 1_000, 3_000)  # megabytes

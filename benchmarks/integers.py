@@ -25,8 +25,6 @@ from document import table
 import litefuse
 from litefuse.litert.runtime.interpreter import Interpreter
 
-__all__ = ["document", "measure_application"]
-
 _MODELS = ("MobileNetV2", "EfficientNetB0", "ResNet50", "DenseNet121", "MobileNetV3Small", "InceptionV3")
 _SIZE = 96
 _SAMPLES = 32

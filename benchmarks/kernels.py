@@ -25,8 +25,6 @@ from flatbuffers import flexbuffers
 from litefuse.kernels import PACK
 from litefuse.litert.runtime.interpreter import Interpreter
 
-__all__ = ["document", "measure_kernels"]
-
 
 @dataclass(frozen=True)
 class Case:

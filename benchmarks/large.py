@@ -15,8 +15,6 @@ from process import call
 
 from conversion import CONVERTERS, measure_conversion, median, stock_failure
 
-__all__ = ["document", "measure_large"]
-
 MODELS = {
     "embedding": "an embedding of 240,000 rows of 1024, and a dense layer",
     "matrices:2500": "four dense layers of 625 MB",

@@ -16,8 +16,6 @@ from process import call
 
 from conversion import CONVERTERS, command, make_model
 
-__all__ = ["document", "measure_latency"]
-
 _SECONDS = 8.0  # for the calls of one pair of models
 _CALLS = 60
 

@@ -22,8 +22,6 @@ from process import call
 
 import litefuse
 
-__all__ = ["document", "measure_layers"]
-
 _SECONDS = 0.5  # for the calls of one pair of models
 _CALLS = 20
 _ALIKE = (0.93, 1.1)  # ratios that a second run may exchange

@@ -21,8 +21,6 @@ from document import table
 
 import litefuse
 
-__all__ = ["document", "measure_model"]
-
 _MODELS = ("MobileNetV2", "EfficientNetB0", "BertBackbone")
 _SIZE = 96
 _LENGTH = 64

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MODELS", "chain", "inputs_of", "make", "matrices", "unrolled"]
-
 MODELS = {
     "MobileNetV3Small": "10 MB",
     "MobileNetV2": "14 MB",

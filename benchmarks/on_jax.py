@@ -15,8 +15,6 @@ from process import ENVIRONMENT, call
 
 from conversion import CONVERTERS, measure_in_turn, median, stock_failure
 
-__all__ = ["document", "measure_on_jax"]
-
 MODELS = {
     "MobileNetV2": "MobileNetV2",
     "EfficientNetB0": "EfficientNetB0",

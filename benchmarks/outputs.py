@@ -33,8 +33,6 @@ from tests.tensorflow.process import TensorFlow
 
 import litefuse
 
-__all__ = ["main"]
-
 _EXPECTED = Path(__file__).with_name("outputs.json")
 _LARGER = 1.02  # of the stock converter's size
 # Sizes in bytes may differ from what is expected by this share: they depend on the lengths of names.

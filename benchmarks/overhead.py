@@ -15,8 +15,6 @@ from flatbuffers import flexbuffers
 
 import litefuse
 
-__all__ = ["main"]
-
 _NODES = 101
 _SHAPE = (2, 3)
 

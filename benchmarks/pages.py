@@ -17,8 +17,6 @@ from process import ENVIRONMENT, measure
 
 from conversion import make_model
 
-__all__ = ["document", "measure_pages"]
-
 _BROWSER = "LITEFUSE_BROWSER"
 _OPENED = 5
 

@@ -20,8 +20,6 @@ import psutil
 
 import litefuse
 
-__all__ = ["ENVIRONMENT", "Run", "call", "machine", "measure"]
-
 SAMPLE_SECONDS = 0.04
 PACKAGES = ("litert-converter", "ai-edge-litert", "tensorflow-cpu", "keras", "numpy")
 # As installed packages run: with their bytecode, which a development environment may not write.

@@ -27,8 +27,6 @@ from document import milliseconds, paragraph, table
 import litefuse
 from litefuse.litert.runtime.interpreter import Interpreter
 
-__all__ = ["document", "measure_recurrent"]
-
 _UNITS = (32, 128, 256, 512)
 _STEPS = (20, 100, 500)
 _LAYERS = {

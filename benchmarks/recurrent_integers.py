@@ -36,8 +36,6 @@ from tests.tensorflow import recurrent_models, test_integer_lstms, test_targets
 from tests.tensorflow.microcontrollers import compiled
 from tests.tensorflow.recurrent_models import Case
 
-__all__ = ["document", "measure_model"]
-
 _SAMPLES = 200
 _CALLS = 100
 _STEPS = 6

@@ -36,8 +36,6 @@ from process import machine
 import conversion
 import kernels
 
-__all__ = ["main"]
-
 _DOCS = Path(__file__).parents[1] / "docs" / "explanation"
 _RESULTS = _DOCS / "benchmarks" / "results.json"
 

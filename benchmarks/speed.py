@@ -23,8 +23,6 @@ from process import call
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-__all__ = ["document", "main", "measure_speed"]
-
 _BLOCK = 0.002  # seconds of one file's calls in a row
 _SECONDS = 1.0  # for one pair of files in one process, and so many turns at least
 _TURNS = 40

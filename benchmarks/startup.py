@@ -13,8 +13,6 @@ from process import Run, measure
 
 from conversion import make_model
 
-__all__ = ["document", "measure_startup"]
-
 _MODEL = "MobileNetV2"
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["WHOLE_MODELS", "backbone", "build"]
-
 _LENGTH = 16
 
 

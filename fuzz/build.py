@@ -9,8 +9,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["BUILD", "BuildError", "preloaded", "readers_environment", "sanitized_environment"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("LITEFUSE_FUZZ_BUILD") or _ROOT / "build" / "fuzz")
 _LIBRARY = "LITEFUSE_KERNELS_LIBRARY"

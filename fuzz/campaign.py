@@ -17,8 +17,6 @@ from typing import Any, TextIO
 from fuzz.outcome import Kind, Outcome
 from fuzz.targets import target_class
 
-__all__ = ["Campaign", "Finding", "try_files"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 _REQUEST = 100
 

@@ -18,8 +18,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Ending", "Limits", "Stop", "run_in_child"]
-
 _TICK = 0.25
 _TAIL = 20_000
 _FRAME = re.compile(r'File "(?P<file>[^"]*)", line (?P<line>\d+) in (?P<name>\S+)')

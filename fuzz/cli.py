@@ -13,8 +13,6 @@ from fuzz.corpus import CORPUS, replay
 from fuzz.outcome import Kind
 from fuzz.targets import TARGETS, target_class, target_named
 
-__all__ = ["main"]
-
 _SHOWN = 40
 
 

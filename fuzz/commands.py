@@ -20,8 +20,6 @@ from fuzz.values import STRINGS
 from litefuse.support.processes.limits import ProcessLimits, processes_limited
 from litefuse.tools.cli.app import app
 
-__all__ = ["CommandsTarget", "outcome_of_command"]
-
 _BUG = "This is a bug in litefuse"
 # Those of the second row run the model, or compile it, in other processes, which takes a second or so.
 _COMMANDS: Sequence[Sequence[str]] = (

@@ -12,8 +12,6 @@ import ai_edge_litert
 from fuzz.child import Ending, Limits, Stop, run_in_child
 from fuzz.outcome import Kind, Outcome
 
-__all__ = ["is_in_litert", "judge_run"]
-
 _LITERT = str(Path(ai_edge_litert.__file__).parent)
 # The stock interpreter is to do what the first run did, not to wait for it as long.
 _AGAIN = Limits(timeout=12.0, memory=2 << 30, slow=12.0)

@@ -12,8 +12,6 @@ from pathlib import Path
 from fuzz.campaign import try_files
 from fuzz.outcome import Outcome
 
-__all__ = ["CORPUS", "differs", "entries", "replay"]
-
 CORPUS = Path(__file__).with_name("corpus")
 _EXPECTED = "expected.txt"
 

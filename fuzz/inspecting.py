@@ -27,8 +27,6 @@ from litefuse.tools.page.graph import Model as OriginalModel
 from litefuse.tools.page.links import links
 from litefuse.tools.page.original import OriginalJob
 
-__all__ = ["inspect_model", "inspect_saved_model"]
-
 
 def inspect_saved_model(folder: Path) -> None:
     """Looks into a SavedModel, and says what is there in both ways."""

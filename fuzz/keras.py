@@ -18,8 +18,6 @@ from fuzz.outcome import Kind, Outcome
 from fuzz.target import Target
 from fuzz.values import FLOATS, STRINGS, change_bytes, hostile_integer
 
-__all__ = ["KerasFileTarget"]
-
 _SEEDS = Path(__file__).with_name("seeds") / "keras.zip"
 _CONFIG = "config.json"
 _LAYERS = ("Dense", "LSTM", "Lambda", "TimeDistributed", "Embedding", "Conv2D", "TextVectorization", "NoSuchLayer", "")

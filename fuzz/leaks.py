@@ -10,8 +10,6 @@ import re
 import sys
 from pathlib import Path
 
-__all__ = ["leaks", "main"]
-
 _LEAK = re.compile(r"^(?:Direct|Indirect) leak of .*?(?=\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
 _OF_THE_PACK = re.compile(r"liblitefuse_kernels|\blitefuse::|/native/(?:src|kernels|include)/")
 

@@ -11,8 +11,6 @@ from google.protobuf.message import Message
 
 from fuzz.values import FLOATS, STRINGS, hostile_integer
 
-__all__ = ["change_message", "messages_in"]
-
 _FLOATS = {FieldDescriptor.CPPTYPE_FLOAT, FieldDescriptor.CPPTYPE_DOUBLE}
 _BITS = {
     FieldDescriptor.CPPTYPE_INT32: (32, True),

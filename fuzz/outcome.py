@@ -11,8 +11,6 @@ from pathlib import Path
 
 from litefuse.errors import EngineCrashError, LitefuseError
 
-__all__ = ["Kind", "Outcome", "of_error", "shape_of_text"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 _BUG = "This is a bug in litefuse"
 _FRAME = re.compile(r'File "(?P<file>[^"]*)", line (?P<line>\d+)(?:,)? in (?P<name>\S+)')

@@ -20,8 +20,6 @@ from fuzz.tflite import seeds
 from fuzz.values import FLOATS, INTEGERS, STRINGS, change_bytes, hostile_shape
 from litefuse.support.processes.limits import ProcessLimits, processes_limited
 
-__all__ = ["QuantizationTarget"]
-
 _SECONDS = 30.0
 _DTYPES = ("<f4", "<f8", "<i4", "|b1", "<U3", "|S2", "<c8", "<f2", "|V4", "<M8[s]", ">f4")
 

@@ -10,8 +10,6 @@ import ai_edge_litert
 
 from fuzz.outcome import Kind, Outcome, of_error, shape_of_text
 
-__all__ = ["judged_run"]
-
 _LITERT = str(Path(ai_edge_litert.__file__).parent)
 
 

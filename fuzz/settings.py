@@ -26,8 +26,6 @@ from litefuse.tools.batch_runs.records import key_of, versions_here
 from litefuse.tools.batch_runs.run import run_batch
 from litefuse.tools.demo import SAVED_MODEL
 
-__all__ = ["ModelsFileTarget", "hostile_value"]
-
 _REAL = 500  # one of so many is done, with the demo as its model
 _FUNCTIONS = {
     "convert": "litefuse.conversion.api:convert",

@@ -10,8 +10,6 @@ from typing import ClassVar
 from fuzz.child import Ending, Stop
 from fuzz.outcome import Kind, Outcome
 
-__all__ = ["Target"]
-
 
 class Target(ABC):
     """One thing that is fuzzed.

@@ -6,8 +6,6 @@ import importlib
 
 from fuzz.target import Target
 
-__all__ = ["TARGETS", "target_class", "target_named"]
-
 TARGETS = {
     "saved_model": "fuzz.saved_model.target:SavedModelTarget",
     "tflite": "fuzz.tflite:LiteRTModelTarget",

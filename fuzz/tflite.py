@@ -28,17 +28,6 @@ from litefuse.errors import InterpreterError
 from litefuse.kernels import PACK
 from litefuse.litert.runtime.interpreter import Interpreter
 
-__all__ = [
-    "CHANGES",
-    "Change",
-    "LiteRTModelTarget",
-    "changed_model",
-    "judge_ending",
-    "mutated_model",
-    "seeds",
-    "try_model",
-]
-
 # Changes something in a model, an object of the schema.
 Change: TypeAlias = Callable[[random.Random, Any], None]
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 import struct
 
-__all__ = ["FLOATS", "INTEGERS", "STRINGS", "change_bytes", "hostile_integer", "hostile_shape"]
-
 INTEGERS = (
     *(0, 1, -1, 2, -2, 3, 7, 16, 127, -128, 255, 256, 65535, 65536, 2**31 - 1, -(2**31), 2**31, 2**32 - 1, 2**32),
     *(2**33, 2**62, 2**63 - 1, -(2**63), 1000, 1_000_000, -3),

@@ -20,8 +20,6 @@ from fuzz.outcome import Kind, Outcome, of_error
 from fuzz.target import Target
 from fuzz.targets import target_named
 
-__all__ = ["main", "outcomes"]
-
 _DETAIL = 8000
 
 

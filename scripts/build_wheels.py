@@ -29,8 +29,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pefile
 
-__all__ = ["MACHINES", "ROOT", "Machine", "build_sdist", "build_wheel", "source_date", "zig"]
-
 ROOT = Path(__file__).parents[1]
 #: The oldest release of the C library that the native kernels run with; that of manylinux2014.
 GLIBC = "2.17"

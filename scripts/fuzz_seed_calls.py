@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CALLS"]
-
 _TEXT = np.array([b"a b", "ä1".encode(), b"", b"abc"], object)
 _ONE = np.array([b"x"], object).reshape(())
 _DECODING = {"input_encoding": "UTF-8", "errors": "replace", "replacement_char": 65533, "Tsplits": 9}

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BUILDERS", "save_all", "save_keras"]
-
 
 def dense(tf: Any) -> Any:
     return tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2, activation="relu")])

@@ -18,8 +18,6 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Size", "check_limit", "installed_sizes", "table"]
-
 #: What environments have from the beginning.
 _TOOLS = frozenset({"pip", "setuptools", "wheel"})
 

@@ -6,8 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-__all__ = ["anchors", "links", "prose", "relinked"]
-
 _FENCE = r"^[ ]*(```|~~~).*?^[ ]*\1[^\n]*$"
 _CODE = r"(?<!`)(`+)(?!`).*?(?<!`)\2(?!`)"
 _ALL_CODE = re.compile(f"{_FENCE}|{_CODE}", flags=re.MULTILINE | re.DOTALL)

@@ -22,8 +22,6 @@ from tests.ir.engine.faults import reproducer
 
 from litefuse.ir.mlir import converter_api_ext, ir
 
-__all__ = ["Call", "Recorder", "expression"]
-
 _METHODS = ("resize_tensor_input", "allocate_tensors", "set_tensor", "invoke", "reset_all_variables")
 _FEW = 64  # elements that are written out
 _WIDTH = 116  # of lines of bytes

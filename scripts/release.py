@@ -29,8 +29,6 @@ from scripts.build_wheels import MACHINES, ROOT, run
 from scripts.build_wheels import main as build
 from scripts.try_wheel import try_package
 
-__all__ = ["changelog_problem", "checksums", "differing", "unlike_repository"]
-
 # What the source distribution has beside the files of the repository.
 _MADE = frozenset({"PKG-INFO"})
 

@@ -18,8 +18,6 @@ from urllib.parse import quote, unquote
 
 from scripts.markdown_links import prose, relinked
 
-__all__ = ["misplaced", "misread", "stage"]
-
 ROOT = Path(__file__).parents[1]
 REPOSITORY = "https://github.com/litefuse/litefuse"
 

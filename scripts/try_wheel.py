@@ -23,8 +23,6 @@ from pathlib import Path
 
 from scripts.installed_size import check_limit, installed_sizes, table
 
-__all__ = ["Environment", "try_package"]
-
 #: The megabytes that an installation may have.
 LIMIT = 450.0
 _ENGINE = "litert-converter"

@@ -23,8 +23,6 @@ from pathlib import Path
 
 from scripts.build_wheels import MACHINES, run, zig
 
-__all__ = ["make_python"]
-
 _VERSION = (3, 11)
 _PARTS = ("panda3d", "msvc-runtime")
 _NOT_COPIED = (

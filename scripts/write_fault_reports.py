@@ -32,8 +32,6 @@ from tests.ir.engine.faults import REPRODUCERS
 
 from litefuse.ir.mlir import mlir_context
 
-__all__ = ["Record", "Report", "main", "program", "record", "report", "run"]
-
 _SECONDS = 120
 _TRIES = 4  # what is read beyond a tensor's memory may be right by chance
 _LONGEST = 40  # lines of output that a report has

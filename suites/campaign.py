@@ -12,8 +12,6 @@ from typing import Any
 from suites.outcomes import Outcome, outcome_of, read_outcomes, write_outcomes
 from suites.workers import Worker
 
-__all__ = ["Campaign"]
-
 _CONVERSION, _RUN = 300.0, 180.0  # seconds
 
 

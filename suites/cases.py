@@ -22,19 +22,6 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "FAILED",
-    "Arrays",
-    "Call",
-    "Case",
-    "find_cases",
-    "read_arrays",
-    "read_calls",
-    "read_case",
-    "write_arrays",
-    "write_case",
-]
-
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 Call: TypeAlias = tuple[Arrays, Arrays]
 """Inputs and expected outputs."""

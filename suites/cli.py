@@ -14,8 +14,6 @@ from suites.cases import FAILED, find_cases
 from suites.outcomes import Outcome, Verdict
 from suites.workers import REPOSITORY
 
-__all__ = ["PEERS", "SUITES", "main"]
-
 PEERS = ("coremltools", "keras", "tf2onnx")
 """The suites that are made of a checkout's tests."""
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from suites.cases import Arrays
 
-__all__ = ["Difference", "compare"]
-
 
 @dataclass(frozen=True)
 class Difference:

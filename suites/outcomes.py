@@ -9,8 +9,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Outcome", "Verdict", "outcome_of", "read_outcomes", "write_outcomes"]
-
 
 class Verdict(Enum):
     """What became of a case, in the words of the tables."""

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from suites.outcomes import Outcome, Verdict
 
-__all__ = ["larger", "lines", "summary"]
-
 _LARGER = 1.02
 _MESSAGE = 200
 

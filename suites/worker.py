@@ -22,8 +22,6 @@ from suites.cases import read_calls, read_case
 from suites.comparing import compare
 from suites.outcomes import Verdict
 
-__all__ = ["main"]
-
 _MESSAGE = 2000
 
 

@@ -16,8 +16,6 @@ from typing import IO, Any
 
 from suites.outcomes import Verdict
 
-__all__ = ["REPOSITORY", "Worker"]
-
 REPOSITORY = Path(__file__).resolve().parents[1]
 _TAIL = 300
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["every"]
-
 
 def every(values: Iterable[object]) -> bool:
     """Returns whether there are values, and all of them are true: ``all`` holds of nothing at all, too.

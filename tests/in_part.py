@@ -13,8 +13,6 @@ from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["ALL", "SELDOM", "SOME", "TURNS", "VARIABLE", "in_part", "left_out", "turn"]
-
 ALL = os.environ.get("LITEFUSE_TESTS") == "all"
 """Whether every case is to run: ``LITEFUSE_TESTS=all`` in the environment."""
 

@@ -10,8 +10,6 @@ try:
 except ModuleNotFoundError:  # before Python 3.11
     import tomli as tomllib  # of pytest
 
-__all__ = ["project", "pyproject"]
-
 
 def pyproject() -> dict[str, Any]:
     """The whole file."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-__all__ = ["ROOT", "tracked"]
-
 ROOT = Path(__file__).parents[1]
 
 

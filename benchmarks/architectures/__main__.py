@@ -24,8 +24,6 @@ from benchmarks.process import machine
 
 from litefuse.support.files.whole_file import whole_file
 
-__all__ = ["main"]
-
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _MEASURED = Path(__file__).with_name("measured")
 _PAGE = _REPOSITORY / "docs" / "reference" / "models.md"

@@ -9,8 +9,6 @@ from typing import Any
 
 from benchmarks.architectures import hub, layers
 
-__all__ = ["ARCHITECTURES", "Architecture"]
-
 _TOKENS = 128
 
 

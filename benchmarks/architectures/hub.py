@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["deeplab", "retinanet", "sam_encoder", "segformer", "swin", "vision_transformer"]
-
 
 def vision_transformer(hub: Any) -> Any:
     backbone = hub.models.ViTBackbone((224, 224, 3), (16, 16), 12, 3, 192, 768)

@@ -4,29 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "anomaly_detection",
-    "crnn",
-    "forecast",
-    "generator",
-    "keyword_spotting",
-    "lenet",
-    "recommendation",
-    "small_resnet",
-    "speech",
-    "squeezenet",
-    "super_resolution",
-    "temporal_convolutions",
-    "text_classifier",
-    "text_convolutions",
-    "text_lstm",
-    "translation",
-    "unet",
-    "wake_word",
-    "wavenet",
-    "yolo",
-]
-
 
 def _normed(layers: Any, x: Any, filters: int, size: Any, strides: Any = 1, activation: str = "relu") -> Any:
     y = layers.Conv2D(filters, size, strides, padding="same", use_bias=False)(x)

@@ -22,8 +22,6 @@ from tests.tensorflow.test_keras_applications import images, settle
 
 from litefuse.litert.results.difference import movement
 
-__all__ = ["make"]
-
 _SAMPLES = 4
 _SEED = 0
 _SEGMENTS = 4

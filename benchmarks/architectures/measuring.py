@@ -13,8 +13,6 @@ from typing import Any
 from benchmarks.architectures.catalog import Architecture
 from benchmarks.process import Run, measure
 
-__all__ = ["STAGES", "TARGETS", "Limits", "Work", "measure_stages"]
-
 TARGETS = ("litert", "gpu", "ethos-u", "micro")
 # TensorFlow's ops that compute nothing.
 _NO_WORK = frozenset({"Const", "Identity", "NoOp", "PartitionedCall", "Placeholder", "ReadVariableOp", "VarHandleOp"})

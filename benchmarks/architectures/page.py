@@ -11,8 +11,6 @@ from benchmarks.architectures.catalog import Architecture
 from benchmarks.architectures.measuring import STAGES, TARGETS
 from benchmarks.document import milliseconds, paragraph, table
 
-__all__ = ["page"]
-
 _TITLES = {"litert": "CompiledModel", "gpu": "GPU", "ethos-u": "Ethos-U", "micro": "micro"}
 
 

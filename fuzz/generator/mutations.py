@@ -14,8 +14,6 @@ from fuzz.values import hostile_integer
 from litefuse.kernels.generator import rules
 from litefuse.kernels.generator.graph import RULES
 
-__all__ = ["CHANGES"]
-
 assert rules  # which registers them
 
 _TYPES = (*range(11), 12, 15, 16)

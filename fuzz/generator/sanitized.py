@@ -16,8 +16,6 @@ from litefuse.kernels.generator.project import OPTIONS, registry_source
 from litefuse.kernels.generator.trial import TrialJob, run_trial
 from litefuse.litert.cpp.compiler import build_library, find_compiler, native_sources
 
-__all__ = ["problem_of", "sanitized_kit"]
-
 _FLAGS = ("-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-w", "-ffp-contract=off")
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 _HOSTILE = (0, 1, 2, 3, 7, 19, 20, 21, 63, 64, 65)

@@ -27,8 +27,6 @@ from litefuse.kernels.generator.chains import find_chains
 from litefuse.kernels.generator.graph import NotGenerated
 from litefuse.kernels.generator.kernel import kernel_source
 
-__all__ = ["BodyTarget"]
-
 # A kernel is compiled of one of so many mutants: that takes more time than all else.
 _COMPILED = int(os.environ.get("LITEFUSE_FUZZ_COMPILED", "40"))
 # Composites within bodies are many ops; the graphs that chains are sought in have none.

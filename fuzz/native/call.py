@@ -15,8 +15,6 @@ from tests.litert.runtime.models import DTYPES
 
 from litefuse.litert.runtime.tensors import encode_strings
 
-__all__ = ["Call", "Operand"]
-
 _NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
 
 

@@ -18,8 +18,6 @@ from fuzz.values import FLOATS, STRINGS, change_bytes, hostile_integer, hostile_
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.tensors import encode_strings
 
-__all__ = ["mutated"]
-
 _LARGEST = 1 << 16  # bytes of an input: more is what the model claims, not what it holds
 _ABSURD = 1 << 40
 _DTYPES = [*DTYPES]

@@ -27,8 +27,6 @@ from litefuse.kernels import PACK
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.tensors import are_strings
 
-__all__ = ["SEEDS", "KernelTarget", "load"]
-
 _MOST = 1 << 22  # bytes of an array
 SEEDS = Path(__file__).resolve().parents[1] / "seeds" / "calls.json"
 """Calls that the tests of the kernels make."""

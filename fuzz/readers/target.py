@@ -21,8 +21,6 @@ from fuzz.values import STRINGS, change_bytes, hostile_integer
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.tensors import encode_strings
 
-__all__ = ["ReadersTarget"]
-
 _SEEDS = Path(__file__).resolve().parents[1] / "seeds" / "calls.json"
 _LONGEST = 2000  # characters of a text or an expression
 # What expressions are made of.

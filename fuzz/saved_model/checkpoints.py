@@ -14,8 +14,6 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.saved_model.messages import BundleEntryProto, BundleHeaderProto, TrackableObjectGraph
 from litefuse.frontends.saved_model.sorted_table import read_table
 
-__all__ = ["change_bytes_of_a_file", "change_checkpoint"]
-
 _INDEX = "variables/variables.index"
 _DATA = "variables/variables.data-00000-of-00001"
 _GRAPH = b"_CHECKPOINTABLE_OBJECT_GRAPH"

@@ -10,8 +10,6 @@ from pathlib import Path, PurePosixPath
 
 from litefuse.frontends.saved_model.messages import SavedModel
 
-__all__ = ["MODEL", "Files", "pack", "seeds", "unpack", "write"]
-
 Files = dict[str, bytes]
 """The content of each file of a folder, by its path."""
 

@@ -19,8 +19,6 @@ from litefuse.frontends.saved_model.messages import (
 )
 from litefuse.frontends.saved_model.op_registry import op_registry
 
-__all__ = ["change_model"]
-
 _TYPES = (*range(30), 64, 100, 101, 103, 120, -1, 2**31 - 1)
 
 

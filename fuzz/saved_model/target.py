@@ -20,8 +20,6 @@ from fuzz.target import Target
 from fuzz.tflite import judge_ending, try_model
 from litefuse.frontends.saved_model.messages import SavedModel
 
-__all__ = ["SavedModelTarget"]
-
 _INSPECTED = 8  # one of so many is looked into before it is converted
 _OPTIONS: tuple[Mapping[str, Any], ...] = (
     *({}, {"narrow": True}, {"widen": True}, {"allow_custom_ops": True}, {"builtins_only": True}, {"batch": 2}),

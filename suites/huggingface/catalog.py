@@ -11,8 +11,6 @@ from typing import Any
 
 from suites.huggingface.families import FAMILIES
 
-__all__ = ["Kind", "Plan", "plans"]
-
 
 class Kind(Enum):
     """What a signature does."""

@@ -18,8 +18,6 @@ from suites.cases import FAILED, Arrays, Call, Case, write_case
 from suites.huggingface.catalog import Plan, plans
 from suites.huggingface.models import make_model, signature_of
 
-__all__ = ["main"]
-
 _RTOL, _ATOL = 1e-4, 1e-6
 
 

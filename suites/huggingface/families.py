@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["FAMILIES", "SMALL", "Family"]
-
 SMALL: Mapping[str, Any] = {
     **dict.fromkeys(["hidden_size", "d_model", "n_embd", "emb_dim", "dim", "d_embed", "embedding_size"], 32),
     **dict.fromkeys(["num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"], 2),

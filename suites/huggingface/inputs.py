@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Sizes", "draw_inputs", "shape_of"]
-
 _CHOICES = 2
 _FIRST_WORD = 5  # the ids below are special ones
 _PADDED = 3

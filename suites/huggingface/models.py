@@ -15,8 +15,6 @@ from suites.huggingface.catalog import Kind, Plan
 from suites.huggingface.families import FAMILIES, SMALL, Family
 from suites.huggingface.inputs import Sizes, draw_inputs
 
-__all__ = ["Signature", "make_model", "signature_of"]
-
 Signature: TypeAlias = tuple[Callable[[Mapping[str, Any]], dict[str, Any]], list[Arrays]]
 """A function of inputs by name that returns outputs by name, and the inputs of some calls."""
 

@@ -14,8 +14,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-__all__ = ["main"]
-
 _PAGE = Path(__file__).parents[2] / "docs" / "guides" / "hugging-face.md"
 _CHECKS = """
 expected = decoder.generate(np.array([tokens[:3]], np.int32), max_new_tokens=8, do_sample=False, pad_token_id=0)

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from suites.peers.exporting import Exporter
 
-__all__ = ["CASES", "SELECTION", "prepare", "replace"]
-
 SELECTION = ""
 """Which tests, as an expression for pytest's -k."""
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-__all__ = ["Exporter"]
-
 _SIGNATURE = "serving_default"
 # Twice the relative distance of neighbouring numbers.
 _HALF = {"float16": 2.0**-9, "bfloat16": 2.0**-6}

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from suites.peers.exporting import Exporter
 
-__all__ = ["CASES", "SELECTION", "prepare", "replace"]
-
 SELECTION = "not DynamicShape and not StaticShape and not quantize and not serialization and not random"
 """Which tests, as an expression for pytest's -k: the others call nothing with values, or nothing but what is random."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from suites.peers.exporting import Exporter
 
-__all__ = ["Sampling"]
-
 # An address, and what coremltools' tests have as parameters for Core ML alone.
 _NOISE = re.compile(r" at 0x[0-9a-f]+|compute_unit=ComputeUnit\.CPU_ONLY-?|backend=\('mlprogram', 'fp16'\)-?")
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from suites.cases import Arrays
 
-__all__ = ["moved_by_a_digit", "tolerances"]
-
 # An output that moves by more than this is not ill-conditioned, but of another kind: a step, or noise.
 _LARGEST = 1e-3
 _MOST_OUTLIERS = 1e-3

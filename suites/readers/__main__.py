@@ -26,8 +26,6 @@ from suites.readers.page import PAGE, page, table
 from suites.readers.reader import KINDS
 from suites.readers.reading import Reader
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Makes the files and has them read; returns the exit code."""

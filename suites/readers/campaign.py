@@ -15,20 +15,6 @@ from ai_edge_litert.tools.flatbuffer_utils import convert_object_to_bytearray
 from suites.readers.files import VARIANTS, File
 from suites.readers.reading import Reader, Reading, judged, read
 
-__all__ = [
-    "KNOWN",
-    "REFERENCE",
-    "Known",
-    "Readings",
-    "Records",
-    "failures",
-    "read_all",
-    "record_stock",
-    "records_of",
-    "stock_records",
-    "unnoticed",
-]
-
 #: The reader that the others are compared with, LiteRT's release in the environment of litefuse.
 REFERENCE = "LiteRT"
 

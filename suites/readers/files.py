@@ -18,8 +18,6 @@ from litefuse.litert.runtime.model_reader import Model
 from suites.cases import Call, Case, write_case
 from suites.readers import models
 
-__all__ = ["FIXED_CALLS", "FORMS", "VARIANTS", "File", "Variant", "input_order", "make_files", "step_of"]
-
 _SAMPLES = 32
 #: The seeds and rows of the calls: the first one again, so that what is left of a call shows.
 _CALLS = ((1, 1), (2, 1), (1, 1), (3, 3), (1, 1))

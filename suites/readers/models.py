@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 from tests.tensorflow.device_models import KINDS
 
-__all__ = ["MODELS", "build", "draw", "inputs_of"]
-
 _VOCABULARY, _LENGTH, _WIDTH = 200, 12, 32
 
 Shapes = Mapping[str, tuple[int, ...]]

@@ -10,8 +10,6 @@ from suites.readers.files import FORMS, VARIANTS, File
 from suites.readers.models import MODELS
 from suites.readers.reading import Reading
 
-__all__ = ["PAGE", "page", "table"]
-
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "readers.md"
 
 _NAMED = 4

@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["KINDS", "in_child", "main"]
-
 _MESSAGE = 600
 _SECONDS = 120.0
 # Floats as they are, and activations not rounded; no threads for models this small.

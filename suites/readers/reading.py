@@ -18,8 +18,6 @@ import numpy.typing as npt
 from suites.cases import read_calls
 from suites.readers.files import FIXED_CALLS, File, input_order, step_of
 
-__all__ = ["Reader", "Reading", "judged", "read"]
-
 _PROGRAM = Path(__file__).with_name("reader.py")
 
 #: How much larger than the reference's a reader's error may be, and what it may be besides where numbers are floating

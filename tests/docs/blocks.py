@@ -28,8 +28,6 @@ from markdown_it import MarkdownIt
 
 from tests.repository import ROOT, tracked
 
-__all__ = ["REASONS", "Block", "Step", "blocks_of", "left_alone", "pages", "steps_of"]
-
 REASONS = (
     "needs a device",
     "needs another compiler",

@@ -18,8 +18,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["MARK", "main"]
-
 MARK = "\x1e"
 """What begins the line before each step."""
 

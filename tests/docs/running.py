@@ -24,8 +24,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["PageError", "run_page"]
-
 _RUNNER = Path(__file__).with_name("run_steps.py")
 # Not a part of a name such as float32.
 _NUMBER = re.compile(r"(?<![A-Za-z\d])-?\d+(,\d{3})*(\.\d+)?(e[+-]?\d+)?")

@@ -9,8 +9,6 @@ from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import find_fusion
 from litefuse.ir.mlir import ir, mlir_context
 
-__all__ = ["reason"]
-
 
 def reason(name: str, arguments: str, results: str, attributes: Mapping[str, Any] | None = None) -> str | None:
     """Why the fusion registered for ``name`` refuses a composite; None when it does not.

@@ -16,8 +16,6 @@ from litefuse.ir.mlir import ir
 from litefuse.passes.weights import Weights
 from litefuse.support.options.limits import Limits
 
-__all__ = ["Given", "directives", "named_passes"]
-
 
 def directives(text: str, name: str) -> list[str]:
     """What stands behind each ``// NAME:``."""

@@ -12,8 +12,6 @@ from litefuse.ir.constants import pseudo_constant
 from litefuse.ir.mlir import func, ir, stablehlo
 from litefuse.passes.weights import Weights
 
-__all__ = ["MapWeights", "ShowWeights", "WrapProgram"]
-
 
 class WrapProgram:
     """Puts a program into an ``XlaCallModule``."""

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ATTENTION", "NEARLY", "OTHERS", "Case", "drawn", "module"]
-
 BATCH, QUERIES, KEYS, HEADS, DEPTH = 2, 5, 7, 4, 8
 WIDTH = HEADS * DEPTH
 

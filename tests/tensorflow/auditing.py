@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["findings", "operators"]
-
 # Ops that rearrange: of a constant, what they give is one, and XNNPACK takes convolutions and products with constant
 # filters only.
 _REARRANGING = frozenset({"SPLIT", "SPLIT_V", "TRANSPOSE", "UNPACK"})

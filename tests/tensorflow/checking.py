@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from litefuse.ir.ops.dims import Shape
     from tests.tensorflow.process import Arrays, Call, TensorFlow
 
-__all__ = [
-    "check",
-    "check_calls",
-    "custom_options",
-    "difference",
-    "interpreter",
-    "normal",
-    "op_counts",
-    "op_histogram",
-    "partition_count",
-    "run_calls",
-]
-
 
 def check(
     tensorflow: TensorFlow,

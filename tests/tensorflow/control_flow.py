@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["assert_uses", "weights"]
-
 
 def library_ops(tf: Any, path: str) -> Counter[str]:
     """How often each op stands in the functions of a SavedModel."""

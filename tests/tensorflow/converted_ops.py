@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import litefuse
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["Case", "always", "calls_of", "check_cases", "integers", "lone", "ops", "uniform"]
-
 Make: TypeAlias = "Callable[[np.random.Generator, Sequence[int]], Any]"
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["KINDS", "Device", "build", "inputs"]
-
 
 class Device(NamedTuple):
     """One model.

@@ -9,8 +9,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-__all__ = ["draw"]
-
 Case = TypeVar("Case")
 
 

@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["CREATING", "READING", "Config", "code_of", "write_archive", "write_hdf5", "write_reading"]
-
 Config: TypeAlias = dict[str, Any]
 Element: TypeAlias = tuple[Config, list[Any]]
 """A layer's configuration, and how it is called."""

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BACKBONES", "EXPECTED", "LAYERS", "backbone", "called", "composites", "counting", "drawn", "layer_module"]
-
 LENGTH, KEYS, WIDTH = 6, 9, 16
 SIZES = {"num_layers": 2, "hidden_dim": 16, "intermediate_dim": 32}
 TEXT = {**SIZES, "vocabulary_size": 50}

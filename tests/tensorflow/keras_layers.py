@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["GROUPS", "INPUTS", "build"]
-
 # What the layers of a group take, without the batch; two for those that take several.
 INPUTS: dict[str, tuple[tuple[tuple[int | None, ...], str], ...]] = {
     "vectors": (((12,), "float32"),),

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.process import Arrays, Call, TensorFlow
 
-__all__ = ["Converted", "check_there", "error_there", "keras_of", "randomize"]
-
 
 @dataclass(frozen=True)
 class Converted:

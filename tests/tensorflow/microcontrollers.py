@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["Compiled", "compiled", "run_floats", "run_integers", "run_micro"]
-
 _ARENA = 1 << 20
 
 

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-__all__ = ["BODIES", "Body", "composites"]
-
 
 class Body(NamedTuple):
     """A composite that a kernel stands for.

@@ -22,8 +22,6 @@ import numpy.typing as npt
 
 from tests.tensorflow import saved_models
 
-__all__ = ["Arrays", "Call", "RemoteError", "TensorFlow"]
-
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 Call: TypeAlias = tuple[str, Arrays]
 """A signature's name and its inputs."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["Case", "check_cases", "draw", "numbers"]
-
 
 @dataclass(frozen=True)
 class Case:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["FEATURES", "Case", "build", "cases", "inputs", "spread"]
-
 FEATURES = 4
 UNITS = 5
 _IMAGE = 5

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["run", "run_loaded", "save", "serving", "stock_convert"]
-
 
 def serving(tf: Any, function: Any, *specs: tuple[str, list[int | None], str]) -> Any:
     """A module that serves ``function``; each spec is an input's name, shape and dtype."""

@@ -14,8 +14,6 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["CASES", "Answer", "Case", "Operand", "infer", "variants"]
-
 
 @dataclass(frozen=True)
 class Operand:

@@ -8,8 +8,6 @@ from typing import Any, cast
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 
-__all__ = ["spoiled", "with_wrong_weights", "without_activation", "without_names"]
-
 _NAMES = {number: name for name, number in vars(cast("type", schema.BuiltinOperator)).items() if name.isupper()}
 _DTYPES = {schema.TensorType.FLOAT32: np.float32, schema.TensorType.INT8: np.int8}
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from tests.tensorflow.shape_cases import Case, Operand, n
 
-__all__ = ["STRING_CASES"]
-
 
 def s(*shape: int) -> Operand:
     return Operand("string", shape)

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["main"]
-
 _FEW = 50  # so many modules may come without being left out as well
 
 

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FIXED_ONLY", "FUNCTIONS"]
-
 jax: Any = importlib.import_module("jax")
 jnp: Any = importlib.import_module("jax.numpy")
 lax: Any = importlib.import_module("jax.lax")

@@ -6,8 +6,6 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["MODELS"]
-
 keras: Any = importlib.import_module("keras")
 layers: Any = importlib.import_module("keras.layers")
 

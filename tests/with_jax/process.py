@@ -18,8 +18,6 @@ import pytest
 import litefuse
 from tests.tensorflow.checking import difference, run_calls
 
-__all__ = ["Maker", "check", "run", "run_code", "serve"]
-
 _ROOT = Path(__file__).parents[2]
 
 

@@ -23,8 +23,6 @@ from litefuse.support.processes.process import run_in_worker
 if TYPE_CHECKING:
     from litefuse.support.report import Report
 
-__all__ = ["convert_here", "convert_in_worker", "log_report", "with_file_check"]
-
 _JOB_RUNNER = "litefuse.conversion.run:run_job"
 
 

@@ -16,8 +16,6 @@ from litefuse.support.report import CompositeReport, Report
 if TYPE_CHECKING:
     from litefuse.kernels.generator.generate import Generated
 
-__all__ = ["with_kernels"]
-
 
 def with_kernels(
     report: Report,

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from litefuse.litert.metadata.description import Finish
     from litefuse.support.options.ir_dump import IrDump
 
-__all__ = ["ConversionJob"]
-
 
 class ConversionJob(Record):
     """A request to convert a model; it can be sent to another process.

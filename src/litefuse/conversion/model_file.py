@@ -22,8 +22,6 @@ from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import correct_op_codes
 from litefuse.passes.weights import Weights
 
-__all__ = ["ModelSummary", "summarize", "write_model"]
-
 _STUB_BYTES = 16
 _RELEASE_BYTES = 1 << 24
 

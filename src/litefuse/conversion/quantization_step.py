@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from litefuse.conversion.quantization.recurrent.lstms import FloatLayer
     from litefuse.ir.mlir import ir
 
-__all__ = ["quantize_file", "quantize_trained_module", "run_quantization"]
-
 
 @shared_files()
 def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Report:

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.retyping import Retyping
     from litefuse.passes.fake_quantization.pairs import NodesFound
 
-__all__ = ["run_conversion", "run_job"]
-
 # A kernel may never return: how long the self-check of a composite may take with it.
 _KERNEL_SECONDS = 600
 

@@ -12,14 +12,6 @@ from litefuse.frontends.signature import with_signature
 from litefuse.frontends.source import Source
 from litefuse.frontends.writer import quiet_logging, refused, write_saved_model
 
-__all__ = [
-    "concrete_function",
-    "function_source",
-    "functions_source",
-    "is_polymorphic",
-    "trace_count",
-]
-
 _DEFAULT_KEY = "serving_default"
 _HOW = (
     "Give it a signature, tf.function(f, input_signature=[tf.TensorSpec([None, 4], tf.float32)]), or pass one trace of "

@@ -10,8 +10,6 @@ from typing import Any
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source import Source
 
-__all__ = ["jax_export_source", "write_exported"]
-
 _KEY = "serving_default"
 _TAG = "serve"
 _HOW = "Export it: litefuse.convert(jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct((3, 4), 'float32')))."

@@ -23,8 +23,6 @@ from litefuse.frontends.keras_config import MAX_CONFIG_BYTES, parse_config
 from litefuse.frontends.keras_hdf5 import EXPANSION, UNCHECKED_BYTES, check_hdf5
 from litefuse.frontends.writer import describe_error
 
-__all__ = ["read_archive"]
-
 _CONFIG = "config.json"
 _METADATA = "metadata.json"
 _MAX_METADATA_BYTES = 2**20

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple, cast
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_functions import is_harmless_function, is_own_class, is_own_function
 
-__all__ = ["MAX_CONFIG_BYTES", "MAX_DEPTH", "check_config", "parse_config"]
-
 MAX_CONFIG_BYTES = 2**25
 """The maximum size of a configuration: 32 MiB of JSON take up to a gigabyte as objects. Large models have a few MiB."""
 

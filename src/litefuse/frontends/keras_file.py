@@ -11,8 +11,6 @@ from litefuse.frontends.source import Source
 from litefuse.support.files.readable import check_file, is_there
 from litefuse.support.processes.process import run_alone
 
-__all__ = ["KerasFileJob", "is_keras_file", "keras_file_source"]
-
 _SUFFIXES = frozenset({".h5", ".hdf5", ".keras"})
 _LOADER = "litefuse.frontends.keras_loader:write_saved_model_of"
 _ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}

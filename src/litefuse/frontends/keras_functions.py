@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["is_harmless_function", "is_own_class", "is_own_function"]
-
 # The Keras packages with functions of models: activations and the like, and ops on tensors.
 _WITH_FUNCTIONS = frozenset(
     {"activations", "constraints", "initializers", "losses", "metrics", "ops", "random", "regularizers"}

@@ -17,8 +17,6 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_config import parse_config
 from litefuse.frontends.writer import describe_error
 
-__all__ = ["EXPANSION", "INSTALL", "UNCHECKED_BYTES", "check_hdf5", "read_hdf5"]
-
 INSTALL = 'Install them: pip install "litefuse[keras]".'
 
 UNCHECKED_BYTES = 2**28

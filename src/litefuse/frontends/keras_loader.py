@@ -19,8 +19,6 @@ from litefuse.frontends.keras_model import keras_model_source
 from litefuse.frontends.tensorflow_packages import CORRECTED_TEXT, KERAS_2, conflict, is_corrected, tensorflow_packages
 from litefuse.frontends.writer import describe_error
 
-__all__ = ["write_saved_model_of"]
-
 _PASS = "Load the model in Python with {package}.models.load_model, and pass it to litefuse.convert()."
 
 

@@ -15,8 +15,6 @@ from litefuse.frontends.signature import with_signature
 from litefuse.frontends.source import Source
 from litefuse.frontends.writer import quiet_logging, refused, write_saved_model
 
-__all__ = ["describe_model", "keras_model_source", "write_keras_model"]
-
 _PACKAGES = ("keras", "tf_keras")
 _KEY = "serving_default"  # the name that model.export() gives it
 _WRAP = (

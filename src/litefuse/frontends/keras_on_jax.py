@@ -11,8 +11,6 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.jax_export import write_exported
 from litefuse.frontends.writer import refused
 
-__all__ = ["write_keras_model_on_jax"]
-
 _WRAP = (
     "Fix the sizes that must be known, in keras.Input; or save it with model.save('model.keras') and convert that "
     "file, which is loaded on TensorFlow; or give its input signature in a function, and export that: "

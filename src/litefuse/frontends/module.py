@@ -14,8 +14,6 @@ from litefuse.frontends.signature import with_signature
 from litefuse.frontends.source import Source
 from litefuse.frontends.writer import write_saved_model
 
-__all__ = ["module_source"]
-
 _CALL = "__call__"
 _CALL_KEY = "serving_default"
 

@@ -8,8 +8,6 @@ from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["refuse_pretrained"]
-
 _CONFIG = "config.json"
 _MAX_CONFIG_BYTES = 1 << 20
 # The files with weights, of which one may be split into several with an index. Those of PyTorch need an argument.

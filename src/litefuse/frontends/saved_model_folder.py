@@ -10,8 +10,6 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.pretrained import refuse_pretrained
 from litefuse.frontends.source import Source
 
-__all__ = ["folder_source", "is_saved_model", "saved_models_in"]
-
 # The files by which a folder is a SavedModel, or is explained by the loader.
 _MARKS = ("saved_model.pb", "saved_model.pbtxt", "saved_model.cpb")
 _DEPTH = 3  # exports of an estimator are in export/NAME/VERSION

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple, cast
 from litefuse.errors import LitefuseError
 from litefuse.frontends.writer import quiet_logging, refused
 
-__all__ = ["named_outputs", "with_signature"]
-
 _Path = tuple[Any, ...]
 # What TensorFlow takes for the name of a node, and so for that of an input.
 _NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")

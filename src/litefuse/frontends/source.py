@@ -13,8 +13,6 @@ from pathlib import Path
 from litefuse.errors import LitefuseError
 from litefuse.support.options.limits import held_bytes
 
-__all__ = ["Source"]
-
 _STEP = "export"
 
 

@@ -14,8 +14,6 @@ from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import is_there
 
-__all__ = ["source_of"]
-
 
 def source_of(model: object) -> Source:
     """Returns the source for a model.

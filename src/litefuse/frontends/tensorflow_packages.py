@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from importlib.metadata import distributions
 from typing import NamedTuple
 
-__all__ = ["CORRECTED_TEXT", "KERAS_2", "TENSORFLOWS", "Conflict", "conflict", "is_corrected", "tensorflow_packages"]
-
 #: Distributions that have the module ``tensorflow``: each stands for the others.
 TENSORFLOWS = (
     *("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos"),

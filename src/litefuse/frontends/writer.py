@@ -13,8 +13,6 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["describe_error", "quiet_logging", "refused", "write_saved_model"]
-
 _LOGGERS = ("absl", "tensorflow")
 _CAPTURES = (
     "A function may use variables and lookup tables, as long as their model is alive, which a function does not keep; "

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
 
-__all__ = ["DenseImageWarp", "MaxUnpooling"]
-
 
 @fusion("addons:DenseImageWarp")
 class DenseImageWarp(Fusion):

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
 
-__all__ = ["Conv2dBiasRelu", "FullyConnectedBiasRelu"]
-
 
 @fusion("conv_2d_bias_relu", "conv_2d_bias_relu6")
 class Conv2dBiasRelu(Fusion):

@@ -19,8 +19,6 @@ from litefuse.ir.shapes.result_types import constant_integers, result_shapes
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
 
-__all__ = ["Builder"]
-
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 

@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 
 from litefuse.support.records import Record
 
-__all__ = ["BUILTINS", "Builtin"]
-
 Dtypes: TypeAlias = "Callable[[Sequence[str], Mapping[str, Any]], list[str]]"
 """Returns the result dtypes, given the operands' dtypes and the attributes."""
 

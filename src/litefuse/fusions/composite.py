@@ -11,8 +11,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, tensor_type_of
 
-__all__ = ["Composite"]
-
 # The characters of an attribute's value that a notebook shows.
 _SHOWN = 200
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from litefuse.ir.ops.dims import Shape
     from litefuse.ir.types import TensorType
 
-__all__ = ["DetectionPostprocess", "NonMaxSuppression"]
-
 _ARGUMENTS = (("the box encodings", 3), ("the class scores", 3), ("the anchors", 2))
 _RESULTS = ("boxes", "classes", "scores", "count")
 _REQUIRED = {

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.mlir import ir
 
-__all__ = ["EmbeddingLookup"]
-
 
 @fusion("embedding_lookup", "embedding_matmul")
 class EmbeddingLookup(Fusion):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
 
-__all__ = ["Einsum", "FusableOp", "KeptComposite"]
-
 _FLAG = "tfl_fusable_op"
 
 

@@ -20,20 +20,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.mlir import ir
 
-__all__ = [
-    "Fusion",
-    "Inputs",
-    "called_fusions",
-    "count_problem",
-    "find_fusion",
-    "fusion",
-    "is_loading",
-    "load_plug_ins",
-    "own_fusions",
-    "registered_fusions",
-    "take_fusions",
-]
-
 #: Arrays for the arguments of a composite.
 Inputs: TypeAlias = "Sequence[npt.NDArray[Any]]"
 

@@ -13,21 +13,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.ops.dims import Shape
 
-__all__ = [
-    "GATE_NAMES",
-    "Argument",
-    "argument_problem",
-    "gate_letters",
-    "gate_order",
-    "layer_arguments",
-    "loop_is_faster",
-    "only_last",
-    "random_arguments",
-    "size",
-    "unrolled_is_faster",
-    "usual_gates",
-]
-
 # The fused op is faster up to this many units, by the least number of steps, for a batch of one. Measured by
 # benchmarks/recurrent.py: see docs/guides/recurrent.md. The loop's products run in XNNPACK and win as soon as they are
 # large; the cost of passing a buffer of outputs between iterations grows with the square of the steps.

@@ -15,18 +15,6 @@ from litefuse.ir.mlir import ir
 if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
 
-__all__ = [
-    "Gates",
-    "LstmWeights",
-    "bidirectional_sequence_lstm",
-    "keras_weights",
-    "layer_weights",
-    "lstm",
-    "lstm_layer",
-    "split_gates",
-    "unidirectional_sequence_lstm",
-]
-
 
 @dataclass(frozen=True)
 class Gates:

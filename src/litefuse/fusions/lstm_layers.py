@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from litefuse.ir.ops.dims import Shape
     from litefuse.ir.types import TensorType
 
-__all__ = ["BidirectionalLstm", "KerasLstm", "LstmCellSimple"]
-
 # name and rank
 _CELL_ARGUMENTS = (
     ("the input", 2),

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.mlir import ir
 
-__all__ = ["LstmLoop", "RnnLoop"]
-
 _LSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 _ACTIVATIONS = {"tanh": "TANH", "relu": "RELU", "relu6": "RELU6"}
 # The boolean attributes, which are true or missing, and the numeric ones.

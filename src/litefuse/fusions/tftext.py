@@ -17,14 +17,6 @@ if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
 
-__all__ = [
-    "INDICES",
-    "Ngrams",
-    "SgnnProjection",
-    "WhitespaceTokenizer",
-    "random_ragged",
-]
-
 #: The dtypes of row splits.
 INDICES = ("int64", "int32")
 

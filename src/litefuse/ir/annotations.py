@@ -9,8 +9,6 @@ from litefuse.frontends.saved_model.model import ANNOTATIONS, IMPLEMENTS, KERAS_
 from litefuse.ir.attributes import attribute_value, mlir_attribute
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["KERAS_ATTRIBUTES", "Annotation", "annotate", "read_annotation", "remove_annotation"]
-
 KERAS_ATTRIBUTES = ("go_backwards", "time_major")
 """The attributes that Keras 2 gives a function in addition to its annotation."""
 

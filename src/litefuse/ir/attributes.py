@@ -6,18 +6,6 @@ from typing import Any
 
 from litefuse.ir.mlir import ir
 
-__all__ = [
-    "ASSERTS_SIZES",
-    "AUXILIARY",
-    "COMPOSITE",
-    "INITIAL_STATE",
-    "WITHHELD",
-    "attribute_value",
-    "attribute_values",
-    "custom_op_attributes",
-    "mlir_attribute",
-]
-
 #: The attribute of a reshape that must fail at run time if its operand has other sizes than the stated ones.
 ASSERTS_SIZES = "asserts_sizes"
 

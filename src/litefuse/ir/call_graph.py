@@ -8,32 +8,6 @@ from graphlib import CycleError, TopologicalSorter
 from litefuse.errors import GraphError
 from litefuse.ir.mlir import func, ir
 
-__all__ = [
-    "ORIGINAL_NAME",
-    "all_operations",
-    "attributes_of",
-    "call_operands",
-    "called_by",
-    "callees",
-    "callees_first",
-    "copy_function",
-    "create_call",
-    "create_loop",
-    "defined_functions",
-    "free_symbol",
-    "function_symbol",
-    "functions",
-    "is_call",
-    "is_public",
-    "nested_operations",
-    "operations",
-    "original_name",
-    "separate_callers",
-    "set_callees",
-    "terminator_of",
-    "update_function_type",
-]
-
 #: The attribute of a copied or renamed function that holds its name in the model.
 ORIGINAL_NAME = "tf._original_func_name"
 

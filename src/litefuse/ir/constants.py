@@ -11,24 +11,6 @@ from numpy.typing import NDArray
 
 from litefuse.ir.mlir import ir, producer
 
-__all__ = [
-    "CONSTANTS",
-    "DENSE_CONSTANTS",
-    "PLACEHOLDER",
-    "absent_operand",
-    "constant_behind",
-    "int32_constant",
-    "integer_constant",
-    "is_zero",
-    "pseudo_constant",
-    "splat_number",
-    "stored",
-    "string_elements",
-    "strings_of_constant",
-    "tensor_constant",
-    "without_copies",
-]
-
 DENSE_CONSTANTS = frozenset({"arith.constant", "tf.Const", "tfl.pseudo_const"})
 """Constants whose elements are in the module; ``tf.Const`` may name a weight of the checkpoint instead."""
 

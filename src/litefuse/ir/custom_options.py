@@ -9,8 +9,6 @@ from flatbuffers import flexbuffers
 
 from litefuse.errors import FusionError
 
-__all__ = ["encode_options"]
-
 
 def encode_options(attributes: Mapping[str, Any], *, typed_strings: bool = False) -> bytes:
     """Encodes attributes as the flexbuffer map that the kernel of a custom op or a composite reads.

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import func, ir, producer
 
-__all__ = ["constant_number", "is_constant", "is_size", "products_of_shared_weights", "same", "source"]
-
 _COPIES = frozenset({"tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot", "tf.StopGradient"})
 
 

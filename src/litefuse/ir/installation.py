@@ -10,8 +10,6 @@ from types import ModuleType
 
 from litefuse.errors import MissingEngineError
 
-__all__ = ["PLATFORMS", "PYTHONS", "REQUIREMENT", "check_engine", "has_packages", "missing_engine"]
-
 #: The distribution of the engine, in the versions that this release works with; as in ``pyproject.toml``.
 REQUIREMENT = "litert-converter>=0.5.0,<0.6"
 #: The systems and machines that it has packages for, as ``platform`` names them.

@@ -10,26 +10,6 @@ from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 
-__all__ = [
-    "MASKS",
-    "arithmetic",
-    "concatenation",
-    "copied",
-    "create_fill",
-    "element",
-    "gathered",
-    "int32_scalar",
-    "int32_vector",
-    "integers",
-    "packed",
-    "packed_sizes",
-    "part",
-    "sizes_of",
-    "splat",
-    "strided_slice",
-    "transposed",
-]
-
 MASKS = ("begin_mask", "ellipsis_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
 """The masks of STRIDED_SLICE."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from litefuse.ir.mlir import ir
 
-__all__ = ["calling_layer", "layer_name", "node_name", "node_text"]
-
 
 def node_name(location: ir.Location) -> str:
     """Returns the name of the node that an op originates from, without the call sites that inlining added.

@@ -12,8 +12,6 @@ from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.call_graph import attributes_of
 from litefuse.ir.mlir import ir
 
-__all__ = ["attribute_defaults", "create_like", "create_op", "create_value"]
-
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 

@@ -12,8 +12,6 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import replace_op
 
-__all__ = ["Deferred", "Pass", "Visitor", "deferred", "op_names", "run_passes", "visit_ops"]
-
 Visitor: TypeAlias = "Callable[[ir.OpView], ir.Value | Sequence[ir.Value | None] | bool | None]"
 """Takes an op; returns the values in the place of its results, or whether it changed the module by itself."""
 

@@ -9,17 +9,6 @@ from litefuse.frontends.saved_model.op_registry import Statefulness, op_registry
 from litefuse.ir.attributes import WITHHELD
 from litefuse.ir.mlir import ir
 
-__all__ = [
-    "erase_unused",
-    "has_side_effects",
-    "is_erasable",
-    "is_pure",
-    "is_repeatable",
-    "is_used",
-    "operand_owners",
-    "replace_op",
-]
-
 # LiteRT's ops with states: tensors of their own that keep their values between calls.
 _KEEPING = frozenset(
     {

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from litefuse.ir.tensors import Tensor
     from litefuse.ir.types import TensorType
 
-__all__ = ["NotDecomposed", "TensorFlowOp"]
-
 
 class NotDecomposed(Exception):  # noqa: N818  not an error: the next form of the op is tried
     """A decomposition does not apply; the message is the reason, for the report."""

@@ -23,33 +23,6 @@ from litefuse.ir.ops.facts import ShapeError, broadcast_shapes
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 
-__all__ = [
-    "MixedSize",
-    "Operand",
-    "Tensor",
-    "atan2",
-    "binary",
-    "ceil",
-    "compare",
-    "constant",
-    "cos",
-    "emit",
-    "equal",
-    "exp",
-    "floor",
-    "log",
-    "maximum",
-    "minimum",
-    "not_equal",
-    "rsqrt",
-    "select",
-    "sign",
-    "sin",
-    "sqrt",
-    "square",
-    "unary",
-]
-
 
 class Tensor(ir.Value):
     """A value with operators. ``==`` compares values, not elements: see ``equal``."""

@@ -9,21 +9,6 @@ from typing import NamedTuple
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
 
-__all__ = [
-    "ELEMENTS",
-    "TensorType",
-    "assign_variable",
-    "element_type_of",
-    "is_float32",
-    "is_resource",
-    "is_variant",
-    "ranked_tensor_type",
-    "ranked_type",
-    "resource_value_type",
-    "shape_of",
-    "tensor_type_of",
-]
-
 _VALUE_TYPE = re.compile(r"tensor<!tf_type\.resource<(.+)>>")
 
 

@@ -10,8 +10,6 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any
 
-__all__ = ["find_former_names"]
-
 _ROOMS = ("support", "frontends", "ir", "litert", "kernels", "passes", "fusions", "conversion", "tools")
 # What stands beside the rooms: the finder is asked before all others, lest a module is loaded under two names.
 _NO_FORMER_NAMES = {*_ROOMS, "__main__", "compat", "demo", "errors", "targets", "version"}

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 else:
 
-    def dataclass_transform(**_: Any) -> Callable[[_T], _T]:
+    def dataclass_transform(**_: Any) -> Callable[[_T], _T]:  # noqa: D103
         return lambda kind: kind
 
-
-__all__ = ["Record"]
 
 _T = TypeVar("_T")
 

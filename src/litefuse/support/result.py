@@ -15,8 +15,6 @@ from litefuse.support.files.whole_file import final_place, give_usual_mode, whol
 if TYPE_CHECKING:
     from litefuse.support.report import Report
 
-__all__ = ["ConversionResult"]
-
 
 class ConversionResult:
     """A converted model and its report.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["TargetTraits", "stricter"]
-
 
 class TargetTraits(NamedTuple):
     """Capabilities of a target; by default, those of LiteRT's interpreter.

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from litefuse.conversion.quantization.dataset import RepresentativeDataset, Samples, samples_in
 from tests.litert.runtime.models import Graph, model
 
-__all__ = ["dense", "masked_scores", "saved", "scaled", "take_samples"]
-
 _Array = npt.NDArray[Any]
 
 

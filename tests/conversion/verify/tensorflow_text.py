@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["Argument", "Formula", "Graph", "Value", "function"]
-
 Sizes: TypeAlias = "tuple[int | None, ...]"
 Argument: TypeAlias = "tuple[Sizes, str]"
 

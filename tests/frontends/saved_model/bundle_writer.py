@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["BundleWriter", "masked_crc32c", "varint", "write_table"]
-
 _TABLE = np.zeros(256, np.uint32)
 for _byte in range(256):
     _crc = _byte

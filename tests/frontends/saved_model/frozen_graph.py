@@ -11,8 +11,6 @@ import numpy.typing as npt
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.messages import AttrValue, GraphDef, NodeDef, TensorProto, TensorShapeProto
 
-__all__ = ["write_dense"]
-
 _FLOAT = AttrValue(type=DataType.FLOAT32)
 
 

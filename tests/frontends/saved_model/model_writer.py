@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["FUNCTION", "WEIGHT", "Reference", "checkpoint", "checkpoint_graph", "saved_model", "shape", "write"]
-
 FUNCTION = "__inference_signature_wrapper_f_7"
 INITIALIZER = "__inference__initializer_8"
 WEIGHT = np.array([[0, 1, 2], [3, 4, 5]], np.float32)

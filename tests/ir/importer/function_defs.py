@@ -15,8 +15,6 @@ from litefuse.frontends.saved_model.messages import (
     TensorShapeProto,
 )
 
-__all__ = ["TYPE_F32", "Asked", "callee", "function", "node", "shapes"]
-
 TYPE_F32 = AttrValue(type=DataType.FLOAT32)
 
 

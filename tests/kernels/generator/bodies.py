@@ -12,8 +12,6 @@ import numpy.typing as npt
 from ai_edge_litert import schema_py_generated as schema
 from flatbuffers import flexbuffers
 
-__all__ = ["BodyWriter", "file_of"]
-
 # The first versions of ops that have none of version 1, or not for integers.
 _VERSIONS = {"BROADCAST_TO": 2, "DEQUANTIZE": 2}
 _TYPES: dict[str, int] = {

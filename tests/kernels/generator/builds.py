@@ -11,8 +11,6 @@ from typing import Any
 
 from litefuse.litert.cpp.compiler import build_library, find_compiler, native_sources
 
-__all__ = ["build_quickly"]
-
 _FOLDER = tempfile.TemporaryDirectory()
 
 

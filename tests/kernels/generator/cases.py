@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 
 from tests.kernels.generator.bodies import BodyWriter
 
-__all__ = ["CASES", "case"]
-
 CASES: dict[str, Callable[[BodyWriter], None]] = {}
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["CALLS", "Call"]
-
 
 @dataclass(frozen=True)
 class Call:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["FORMS", "run"]
-
 FORMS = ("numpy", "native") if native_library() is not None else ("numpy",)
 """The forms of the pack's kernels that are there: the native library is missing where there is no compiler."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["MODELS", "OpCall", "model_calls", "op_calls", "saved_model"]
-
 _ARCHIVE = Path(__file__).with_name("tensorflow_text.zip")
 
 MODELS = ("bert_inputs", "bert_lower", "bert_strings", "words")

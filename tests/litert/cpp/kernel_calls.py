@@ -21,8 +21,6 @@ from litefuse.kernels import PACK
 from litefuse.litert.runtime.interpreter import Interpreter
 from tests.litert.runtime.models import Graph, model
 
-__all__ = ["Open", "check_all", "in_litefuse", "in_stock", "multiplied", "quantized_multiplier"]
-
 Open = Callable[[bytes], Any]
 """Opens a model in an interpreter that has the library."""
 

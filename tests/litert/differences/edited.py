@@ -8,8 +8,6 @@ from typing import Any
 import flatbuffers
 from ai_edge_litert import schema_py_generated as schema
 
-__all__ = ["edited"]
-
 
 def edited(content: bytes, change: Callable[[Any], object]) -> bytes:
     """The content after a change of the object of the schema."""

@@ -13,8 +13,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 if TYPE_CHECKING:
     from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["AddN", "Double", "Scale", "Where"]
-
 
 class Double(CustomOp):
     """y = x + x, for every dtype that can add (strings are repeated)."""

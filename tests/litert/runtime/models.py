@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["DTYPES", "Graph", "model", "unary"]
-
 DTYPES: dict[str, npt.DTypeLike] = {
     "FLOAT32": np.float32,
     "FLOAT16": np.float16,

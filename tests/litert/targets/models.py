@@ -13,8 +13,6 @@ from tests.litert.runtime.models import Graph, model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["buffers_behind", "dense", "integers", "lookup", "remembering", "serving", "unknown_sizes"]
-
 _RANDOM = np.random.default_rng(35)
 
 

@@ -11,8 +11,6 @@ from litefuse.ir.call_graph import functions, terminator_of
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.passes.fake_quantization.grid import uniform_of
 
-__all__ = ["f32", "module_of", "returned"]
-
 
 def f32(*shape: int) -> ir.Type:
     return ir.RankedTensorType.get(list(shape), ir.F32Type.get())

@@ -21,8 +21,6 @@ from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, element_type_of, ranked_tensor_type
 from litefuse.passes.weights import Weights
 
-__all__ = ["Array", "Constant", "Formula", "Model", "Static", "check", "converted", "counted", "normal"]
-
 Array: TypeAlias = "npt.NDArray[Any]"
 
 Formula: TypeAlias = "Callable[..., ir.Value]"

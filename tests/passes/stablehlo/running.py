@@ -16,8 +16,6 @@ from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
 from tests.mlir.setup_passes import WrapProgram
 
-__all__ = ["run", "run_program"]
-
 _Array = npt.NDArray[Any]
 _TYPES = {"bool": "i1", "uint8": "ui8", "uint32": "ui32"}
 

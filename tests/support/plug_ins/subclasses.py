@@ -6,8 +6,6 @@ import importlib
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["own_subclasses"]
-
 _Class = TypeVar("_Class")
 
 

@@ -20,8 +20,6 @@ from tests.tensorflow.process import RemoteError
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["Answer", "answers", "rows_of"]
-
 Array: TypeAlias = npt.NDArray[Any]
 Answer: TypeAlias = "list[Array] | str"
 

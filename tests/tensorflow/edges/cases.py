@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FAMILIES", "Family", "module"]
-
 Array: TypeAlias = npt.NDArray[Any]
 Function: TypeAlias = Callable[[Any, Any], Any]
 FunctionOfTwo: TypeAlias = Callable[[Any, Any, Any], Any]

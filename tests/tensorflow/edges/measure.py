@@ -16,8 +16,6 @@ from tests.tensorflow.edges.cases import Family, module, text
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["Row", "differences", "is_same", "measured"]
-
 Array: TypeAlias = npt.NDArray[Any]
 
 # Errors of rounding are no difference, nor is a result that is flushed to zero, or is none, below the smallest numbers:

@@ -13,8 +13,6 @@ from tests.tensorflow.edges.cases import FAMILIES
 from tests.tensorflow.edges.measure import Row
 from tests.tensorflow.edges.structures import CASES
 
-__all__ = ["PAGE", "RECORD", "cases", "page", "record", "recorded"]
-
 PAGE = Path(__file__).resolve().parents[3] / "docs/explanation/differences.md"
 RECORD = Path(__file__).with_name("edges.json")
 _BEGIN, _END = "<!-- edges: python -m scripts.measure_edges -->\n", "<!-- end of edges -->\n"

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CASES", "structures"]
-
 Array: TypeAlias = npt.NDArray[Any]
 Case: TypeAlias = tuple[Callable[..., Any], tuple[Array, ...]]
 

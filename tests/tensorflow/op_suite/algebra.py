@@ -8,8 +8,6 @@ import numpy as np
 
 from tests.tensorflow.op_suite.case import Array, Case, Tensor, floats
 
-__all__ = ["CASES"]
-
 F32 = "float32"
 # Rounding grows with the number of equations and the condition of the matrices.
 _SOLVED = 5e-5

@@ -8,8 +8,6 @@ import numpy as np
 
 from tests.tensorflow.op_suite.case import Array, Case, Make, Operand, Tensor, floats, integers, one_of
 
-__all__ = ["CASES"]
-
 F32, I32, I64 = "float32", "int32", "int64"
 _MOVED = ("float32", "float16", "int8", "int16", "int32", "int64", "uint8", "uint32", "bool", "string")
 

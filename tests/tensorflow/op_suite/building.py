@@ -12,8 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from tests.tensorflow.op_suite.case import Array, Case, Operand
 
-__all__ = ["build", "case_function", "stock_models"]
-
 
 def build(
     tf: Any, path: str, cases: Sequence[tuple[Case, Sequence[dict[str, Array]]]]

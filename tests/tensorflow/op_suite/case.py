@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Array", "Case", "Make", "Operand", "Tensor", "around", "floats", "integers", "one_of"]
-
 Array: TypeAlias = "npt.NDArray[Any]"
 Make: TypeAlias = Callable[[np.random.Generator, Sequence[int]], Any]
 """Makes the values of an input of some shape."""

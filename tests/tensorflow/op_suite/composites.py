@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from tests.tensorflow.op_suite.case import Array, Case
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["outcomes"]
-
 _PREFIX = "op_suite_"
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from tests.tensorflow.op_suite.arrays import i32, scalar
 from tests.tensorflow.op_suite.case import Case, Tensor
 
-__all__ = ["CASES"]
-
 F32, I32 = "float32", "int32"
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from tests.tensorflow.op_suite.case import Case, Make, Tensor, around, floats, integers, one_of
 
-__all__ = ["CASES"]
-
 F32 = "float32"
 _FLOATS = ("float32", "float16", "bfloat16")
 _SHAPES: tuple[tuple[int | None, ...], ...] = ((), (None, 3), (2, 3, 1, 4))

@@ -8,8 +8,6 @@ from tests.tensorflow.op_suite.arrays import i32
 from tests.tensorflow.op_suite.case import Case, Tensor, integers
 from tests.tensorflow.op_suite.networks import weight
 
-__all__ = ["CASES"]
-
 F32 = "float32"
 
 

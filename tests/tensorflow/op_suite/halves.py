@@ -13,8 +13,6 @@ from tests.tensorflow.op_suite.case import Case, Operand, Tensor, numpy_dtype
 if TYPE_CHECKING:
     from tests.tensorflow.op_suite.case import Array
 
-__all__ = ["cases_of_halves"]
-
 _BOTH = """
     Add AddN ArgMax ArgMin Atan2 AvgPool AvgPoolGrad BatchMatMul BatchMatMulV2 BatchToSpace BatchToSpaceND
     BiasAdd BiasAddGrad BiasAddV1 CheckNumerics ClipByValue Concat ConjugateTranspose Conv2D

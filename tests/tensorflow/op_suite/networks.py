@@ -10,8 +10,6 @@ import numpy as np
 from tests.tensorflow.op_suite.arrays import i32, scalar
 from tests.tensorflow.op_suite.case import Array, Case, Tensor, floats, integers, one_of
 
-__all__ = ["CASES"]
-
 F32, I32, I64 = "float32", "int32", "int64"
 _SIZES = Tensor(I32, (2,), integers(1, 20))
 

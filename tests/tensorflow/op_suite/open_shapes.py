@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.op_suite.case import Array, Make
 
-__all__ = ["CASES"]
-
 _ONE = {"strides": [1, 1, 1, 1], "padding": "SAME"}
 
 

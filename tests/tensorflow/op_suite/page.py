@@ -11,8 +11,6 @@ from litefuse.passes.legalize.decomposition import decomposed_ops
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.suite import CASES, recorded
 
-__all__ = ["PAGE", "page"]
-
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "ops.md"
 
 _OUTCOMES = ("converts", "refuses", "wrong")

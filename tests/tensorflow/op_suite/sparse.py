@@ -10,8 +10,6 @@ from tests.tensorflow.op_suite.arrays import i32, scalar
 from tests.tensorflow.op_suite.case import Array, Case, Tensor, floats, integers
 from tests.tensorflow.op_suite.networks import weight
 
-__all__ = ["CASES"]
-
 F32, I32, I64 = "float32", "int32", "int64"
 
 

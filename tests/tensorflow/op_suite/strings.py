@@ -9,8 +9,6 @@ import numpy as np
 
 from tests.tensorflow.op_suite.case import Array, Case, Make, Operand, Tensor, integers, one_of
 
-__all__ = ["CASES"]
-
 S, I32, I64 = "string", "int32", "int64"
 _TEXT = [
     *(b"", b"a", b" Hello,  World! ", b"a,b,,c", "Größe ΑΣ \u212a İ".encode(), b"the end\n", b"tab\tand\x00nul"),

@@ -22,8 +22,6 @@ from tests.tensorflow.op_suite import (
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.halves import cases_of_halves
 
-__all__ = ["CASES", "CHUNK", "SIDES", "chunks", "name_of", "record", "recorded", "results_file", "selected"]
-
 _CASES: tuple[Case, ...] = (
     *elementwise.CASES,
     *arrays.CASES,

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from tests.tensorflow.op_suite.case import Array, Case
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["Built", "Verdict", "build_cases", "run_model", "verdict_of_litefuse", "verdicts_of_stock"]
-
 _RTOL = {"float32": 1e-5, "float64": 1e-5, "float16": 2e-3, "bfloat16": 2e-2, "complex64": 1e-5}
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from tests.tensorflow.process import TensorFlow
 
-__all__ = ["failures"]
-
 # Errors of float32 and of float16, which a graph may have in its middle, grow along a graph.
 _RTOL = {"float16": 1e-2}
 

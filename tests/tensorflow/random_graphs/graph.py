@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-__all__ = ["ANY", "FLOATS", "INTEGERS", "NUMBERS", "STEPS", "Graph", "NoStep", "step"]
-
 FLOATS = frozenset({"float32"})
 INTEGERS = frozenset({"int32", "int64"})
 NUMBERS = FLOATS | INTEGERS

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-__all__ = ["build", "calls", "described", "run", "signature"]
-
 # They register their steps.
 _MODULES = (control_flow, elements, movements, networks, selections)
 

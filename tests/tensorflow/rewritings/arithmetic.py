@@ -9,8 +9,6 @@ import numpy as np
 
 from tests.tensorflow.rewritings.form import FLOATS, INTEGERS, NUMBERS, SIGNED, Form, Maker, numpy_dtype
 
-__all__ = ["ACTIVATIONS", "COMPARISONS", "NEUTRAL", "REORDERED"]
-
 
 def _end(m: Maker, name: str) -> Any:
     kind = numpy_dtype(m.dtype)

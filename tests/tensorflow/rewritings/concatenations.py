@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.tensorflow.rewritings.form import FLOATS, NUMBERS, Form, Maker, Named
 
-__all__ = ["CONCATENATIONS"]
-
 _Operation = Callable[[Any, Any, Any], Any]
 
 _BINARY: Mapping[str, _Operation] = {

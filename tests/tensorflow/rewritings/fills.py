@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from tests.tensorflow.rewritings.form import FLOATS, NUMBERS, Form, Maker, largest_float, numpy_dtype
 
-__all__ = ["FILLS", "extremes"]
-
 _ROWS = np.array([[0], [0], [2]], np.int32)
 
 

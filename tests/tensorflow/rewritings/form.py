@@ -8,19 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "DTYPES",
-    "FLOATS",
-    "INTEGERS",
-    "NUMBERS",
-    "SIGNED",
-    "Form",
-    "Maker",
-    "Named",
-    "largest_float",
-    "numpy_dtype",
-]
-
 FLOATS = ("float32", "float16", "bfloat16", "float64")
 SIGNED = ("int8", "int16", "int32", "int64")
 INTEGERS = (*SIGNED, "uint8", "uint16", "uint32", "uint64")

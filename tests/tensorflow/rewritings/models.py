@@ -15,8 +15,6 @@ from tests.tensorflow.rewritings.form import FLOATS, Form, Maker, Named, numpy_d
 from tests.tensorflow.rewritings.movements import BITS, CASTS, MOVEMENTS, PRODUCTS, REDUCTIONS
 from tests.tensorflow.rewritings.positions import POSITIONS
 
-__all__ = ["FAMILIES", "expected", "forms_of", "inputs", "model"]
-
 FAMILIES: Mapping[str, Sequence[Named]] = {
     "activations": ACTIVATIONS,
     "bits": BITS,

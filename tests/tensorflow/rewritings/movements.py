@@ -9,8 +9,6 @@ import numpy as np
 
 from tests.tensorflow.rewritings.form import DTYPES, FLOATS, INTEGERS, NUMBERS, Form, Maker, Named
 
-__all__ = ["BITS", "CASTS", "MOVEMENTS", "PRODUCTS", "REDUCTIONS"]
-
 
 def _positive(m: Maker, x: Any) -> Any:
     return m.tf.abs(x) if m.dtype in FLOATS or m.dtype.startswith("i") else x

@@ -9,8 +9,6 @@ import numpy as np
 
 from tests.tensorflow.rewritings.form import Form, Maker, Named
 
-__all__ = ["POSITIONS"]
-
 _LOW, _HIGH = -(2**63), 2**63 - 1
 _SLICES = {
     "int32": (

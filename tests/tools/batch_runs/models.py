@@ -7,8 +7,6 @@ from pathlib import Path
 from litefuse.tools.demo import SAVED_MODEL
 from tests.frontends.saved_model.frozen_graph import write_dense
 
-__all__ = ["DEMO", "FAULTS", "dense_models", "fault", "processes_of"]
-
 #: A model with a composite, which conversion code can be for.
 DEMO = str(SAVED_MODEL)
 

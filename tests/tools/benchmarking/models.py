@@ -6,8 +6,6 @@ import numpy as np
 
 from tests.litert.runtime.models import Graph, model
 
-__all__ = ["activated", "composed", "half_weights", "loop", "several_signatures"]
-
 
 def composed(op: str = "Double") -> bytes:
     """MUL, ADD, a custom op, TANH and ADD: XNNPACK has a partition before the custom op and one behind it."""

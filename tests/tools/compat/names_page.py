@@ -7,8 +7,6 @@ from pathlib import Path
 from litefuse.support.options.names_elsewhere import NAMES
 from tests.tensorflow.compat_scenarios import SCENARIOS, Outcome
 
-__all__ = ["PAGE", "page"]
-
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "tflite-converter.md"
 _BEGIN, _END = "<!-- {}: python -m scripts.write_names_table -->\n", "<!-- end of {} -->\n"
 _OUTCOMES: dict[Outcome, str] = {

@@ -12,8 +12,6 @@ from jsonschema import Draft202012Validator
 from litefuse.tools.cli.app import app
 from litefuse.tools.documents.schema import schema_text
 
-__all__ = ["is_described", "printed", "validator_of"]
-
 
 def printed(*arguments: str | Path) -> dict[str, Any]:
     """Runs a command, and returns its document: all that is on the standard output, held against its schema."""

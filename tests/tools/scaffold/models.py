@@ -6,8 +6,6 @@ import numpy as np
 
 from tests.litert.runtime.models import Graph, model
 
-__all__ = ["every_kind_of_option", "scaled_sum"]
-
 
 def scaled_sum() -> bytes:
     """``y = ScaledSum(a, b, weights)``, a composite whose body is ``(a + b) * weights``; a and b are [?, 3]."""

@@ -15,8 +15,6 @@ from litefuse.passes.control_flow.limit_ops import LimitOps
 from litefuse.passes.variables.freeze_variables import FreezeVariables, Verdict
 from litefuse.passes.variables.resource_handles import CheckHandles, LiftReads, SinkHandles
 
-__all__ = ["constant_variables", "explicit_state"]
-
 
 def explicit_state() -> list[Pass]:
     """Returns the first passes: they move variable handles to their uses, and make each use a read or a write."""

@@ -29,8 +29,6 @@ from litefuse.support import report as reports
 from litefuse.support.options.forms import CompositeForms, RnnForm
 from litefuse.support.report import CompositeReport, VariableReport
 
-__all__ = ["Findings", "VariablePlaceholders", "VariableValues", "composite_reports", "freeze_and_fuse"]
-
 
 class VariableValues(NamedTuple):
     """The variables' values as attributes: read once, from the mapped checkpoint.

@@ -25,8 +25,6 @@ from litefuse.support.report import CompositeReport
 if TYPE_CHECKING:
     from litefuse.fusions.recognizers.layers.layer import Layer, NearMiss
 
-__all__ = ["LayerNaming"]
-
 # Of the results of a layer and of its definition, relative to the largest: a root's argument may be rounded.
 _TOLERANCE = 1e-4
 _OF_SMALL_FLOATS = 2e-2

@@ -38,18 +38,6 @@ if TYPE_CHECKING:
     from litefuse.passes.control_flow.unroll_loops import LoopOutcome
     from litefuse.passes.fake_quantization.pairs import NodesFound
 
-__all__ = [
-    "Lowering",
-    "State",
-    "after_engine",
-    "before_engine",
-    "before_engine_of_one_op",
-    "dense_lists",
-    "initial_state",
-    "lower_module",
-    "lower_one_op",
-]
-
 
 def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
     """Returns the passes that prepare an op's rewriting for the engine.

@@ -13,8 +13,6 @@ from litefuse.support.options.ir_dump import IrDump
 if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
 
-__all__ = ["ModuleDump", "prepare_dump_folder"]
-
 _INDEX = "index.txt"
 # The first line of the index, by which a folder is known to be litefuse's.
 _HEADER = "The modules of a conversion by litefuse; the next one that is told to write here replaces them."

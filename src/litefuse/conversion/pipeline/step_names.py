@@ -27,8 +27,6 @@ from litefuse.passes.fake_quantization.pairs import NodesFound
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.weights import Weights
 
-__all__ = ["check_step_names", "module_steps"]
-
 
 def module_steps() -> tuple[str, ...]:
     """Returns the names of all steps that may change the module, in the order of their first times.

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from litefuse.conversion.pipeline.module_dump import ModuleDump
     from litefuse.ir.mlir import ir
 
-__all__ = ["INLINE", "LOWER", "REMOVE_UNUSED", "SELF_CHECK", "ModuleSaved", "SavedBefore", "Steps"]
-
 #: The names of the steps that are not passes of litefuse: calls are inlined, functions without callers are removed, and
 #: the engine lowers TensorFlow's ops.
 INLINE, REMOVE_UNUSED, LOWER = "inline", "symbol-dce", "lower"

@@ -22,8 +22,6 @@ from litefuse.support.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
 if TYPE_CHECKING:
     from litefuse.passes.control_flow.unroll_loops import LoopOutcome
 
-__all__ = ["check_lowered", "fixed_shapes", "loops_left", "with_unrolled"]
-
 _SHOWN = 3
 
 

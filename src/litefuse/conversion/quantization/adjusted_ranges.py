@@ -13,8 +13,6 @@ import numpy as np
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
-__all__ = ["avoid_powers_of_two", "share_ranges"]
-
 _SELECTION = "SELECT_V2"
 _CONCATENATION = "CONCATENATION"
 # The operand and the result of these have one scale, which litert-quantizer takes from the operand.

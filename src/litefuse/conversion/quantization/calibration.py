@@ -21,18 +21,6 @@ from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Graph, Model
 from litefuse.litert.runtime.schema_objects import dtype_of, tensor_name
 
-__all__ = [
-    "OnSample",
-    "Ranges",
-    "check_finite",
-    "derived_of_constants",
-    "ranges_of",
-    "ranges_of_empty_tensors",
-    "ranges_of_prepared",
-    "read_once",
-    "with_ends_of_rank",
-]
-
 Ranges = dict[str, dict[str, npt.NDArray[np.float32]]]
 """The minimum and maximum of each tensor, ``min`` and ``max`` of shape ``[1]``, by the tensor's name."""
 

@@ -24,22 +24,6 @@ from litefuse.support.files.readable import check_there
 from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 from litefuse.support.progress.stages import Step
 
-__all__ = [
-    "DatasetJob",
-    "Preprocess",
-    "RecordedSamples",
-    "RepresentativeDataset",
-    "Sample",
-    "SampleProgress",
-    "Samples",
-    "images_in",
-    "names_function",
-    "obtain_samples",
-    "record",
-    "record_dataset",
-    "samples_in",
-]
-
 
 class Sample(NamedTuple):
     """The inputs of one call.

@@ -33,15 +33,6 @@ from litefuse.support.report.quantized import (
     OutputDifference,
 )
 
-__all__ = [
-    "COMPARED_SAMPLES",
-    "Difference",
-    "Reference",
-    "calls_of_random_inputs",
-    "difference_on_random_inputs",
-    "layer_differences",
-]
-
 #: How many samples of each signature are compared.
 COMPARED_SAMPLES = 16
 

@@ -23,8 +23,6 @@ from litefuse.errors import QuantizationError
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.support.report.quantized import MovingRange
 
-__all__ = ["CalibrationObserver", "RangeGrowth", "check_difference", "measured_effect"]
-
 # The part of the samples that counts as the last ones.
 _LAST = 4
 # The least growth that is told of: what is beyond a range is clipped to it.

@@ -16,8 +16,6 @@ from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.support.report.quantized import FloatOp, OpKinds
 from litefuse.support.report.sections import count_of
 
-__all__ = ["OpsByKind", "ops_by_kind", "require_integer"]
-
 # Ops between integers and floating point, whose places follow from the other ops, and those that read shapes alone.
 _PASSED = frozenset({"DEQUANTIZE", "QUANTIZE", "RANK", "SHAPE"})
 # The ops that litert-quantizer calls by another name than the schema.

@@ -9,8 +9,6 @@ from typing import Any
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.schema_objects import dtype_of
 
-__all__ = ["take_conversions_in"]
-
 _INTEGERS = frozenset({"int8", "uint8", "int16"})
 
 

@@ -14,8 +14,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, find_kernel
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import dtype_of, made, op_name, tensor_name
 
-__all__ = ["hand_ranges_on", "integer_kernel", "make_custom_ops_integer", "same_scale_pairs", "sources_of_scales"]
-
 
 def integer_kernel(model: Any, op: Any, bits: int) -> type[CustomOp] | None:
     """Returns the kernel of a custom op that takes integers of so many bits; None without such a kernel."""

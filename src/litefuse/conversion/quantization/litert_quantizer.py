@@ -18,8 +18,6 @@ from litefuse.litert.runtime.flatbuffer import content_of, leave, mapped
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
-__all__ = ["WatchedManager", "apply_recipe", "not_run", "prepare_model", "read_model", "refusal"]
-
 
 def read_model(path: Path) -> Any:
     """Reads a model, as the schema's objects; its constants stay in the mapped file, on Windows in memory."""

@@ -22,8 +22,6 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.report.quantized import CurvePoint, LayerForm, MixedPrecision
 
-__all__ = ["Assignment", "Layer", "Measured", "Search", "mix_precision", "upgrades"]
-
 Assignment = Mapping[str, str]
 """The form of each layer, by the layer's name."""
 

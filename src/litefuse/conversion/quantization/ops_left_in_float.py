@@ -17,8 +17,6 @@ from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.litert.export.editor import GraphEditor
 from litefuse.passes.legalize.images.suppression import FAR
 
-__all__ = ["masked_tensors", "withheld_ops"]
-
 # The ops that add a mask to numbers or mix it with them.
 _MASKING = frozenset({"ADD", "MAXIMUM", "MINIMUM", "SELECT", "SELECT_V2", "SUB"})
 # A number is a mask if it is at least this large, and this many times as large as the numbers that it masks: little

@@ -14,8 +14,6 @@ from litefuse.support.options.quantization import QuantizationOptions, Quantized
 if TYPE_CHECKING:
     from litefuse.conversion.quantization.dataset import RepresentativeDataset
 
-__all__ = ["check_max_error", "check_quantization", "check_samples", "check_target"]
-
 # The forms in which ops take float32 and weights that are smaller.
 _MIXED = frozenset({"auto", "dynamic", "float16"})
 

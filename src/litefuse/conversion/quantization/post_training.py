@@ -47,8 +47,6 @@ from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
 from litefuse.support.report.quantized import MixedPrecision
 
-__all__ = ["quantize_model"]
-
 # Why LSTM ops stay in floating point in forms that quantize activations otherwise.
 _NO_INTEGER_LSTM: dict[Quantization, str] = {
     "int16": "LiteRT has no LSTM of int16 inputs and outputs",

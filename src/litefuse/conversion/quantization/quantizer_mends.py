@@ -15,15 +15,6 @@ from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS
 from litefuse.litert.runtime.schema_objects import dtype_of, made, set_options
 
-__all__ = [
-    "halve_biases",
-    "mend_rotations",
-    "mend_shared_outputs",
-    "mend_unread_results",
-    "restore_open_shapes",
-    "share_buffers",
-]
-
 _CONVERSIONS = ("DEQUANTIZE", "QUANTIZE")
 #: The ops whose results have the scale of the operand, and the position of that.
 _PARTED = {"SPLIT": 1, "SPLIT_V": 0, "TOPK_V2": 0, "UNPACK": 0}

@@ -23,18 +23,6 @@ from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
 from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizationOptions, QuantizedIo, types_of_io
 
-__all__ = [
-    "OTHER_NAMES",
-    "ModelFacts",
-    "Recipe",
-    "check_named",
-    "facts_of",
-    "kept_results",
-    "mixed_recipe",
-    "named",
-    "recipe_of",
-]
-
 Recipe: TypeAlias = list[dict[str, Any]]
 """The entries, each with the keys ``regex``, ``operation``, ``algorithm_key`` and ``op_config``."""
 

@@ -16,8 +16,6 @@ from litefuse.conversion.quantization.recurrent.needless_conversions import drop
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.model_tables import ACTIVATIONS
 
-__all__ = ["flatten_products", "fuse_activations", "limit_selections", "separate_activations"]
-
 
 def flatten_products(model: Any) -> bool:
     """Computes products of int16 with more than two dimensions as ones of two::

@@ -16,8 +16,6 @@ from litefuse.litert.runtime.input_specs import InputSpec, fit_inputs, fitting, 
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.files.readable import check_file
 
-__all__ = ["WHERE", "Calls", "Inputs", "LazyCalls", "calls_by_specs", "calls_of", "calls_of_archive", "mapped_arrays"]
-
 Inputs: TypeAlias = dict[str, npt.NDArray[Any]]
 """The inputs of a call, by their names."""
 

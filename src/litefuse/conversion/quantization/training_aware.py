@@ -23,8 +23,6 @@ from litefuse.passes.fake_quantization.pairs import NodesFound
 from litefuse.passes.weights import Weights
 from litefuse.support.report.quantized import FloatOp
 
-__all__ = ["quantize_trained"]
-
 
 def quantize_trained(
     module: ir.Module,

@@ -42,8 +42,6 @@ from litefuse.support.result import ConversionResult
 if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp
 
-__all__ = ["spreads_of", "verify_model", "without_refused"]
-
 _T = TypeVar("_T")
 _TOLERANCE = 1e-4
 

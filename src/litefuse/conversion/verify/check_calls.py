@@ -27,20 +27,6 @@ from litefuse.litert.runtime.model_reader import Model
 if TYPE_CHECKING:
     from litefuse.conversion.verify.rounding import Rounding
 
-__all__ = [
-    "SIZES",
-    "Arguments",
-    "Body",
-    "Call",
-    "Calls",
-    "Draw",
-    "Refusal",
-    "beside_a_step",
-    "first_line",
-    "may_have_steps",
-    "moved_in_part",
-]
-
 Arguments: TypeAlias = dict[str, npt.NDArray[Any]]
 """The arguments of a function, or its results, by their names."""
 

@@ -24,8 +24,6 @@ from litefuse.litert.inputs.drawer import Drawer
 from litefuse.litert.inputs.kinds import Kind
 from litefuse.litert.inputs.model_inputs import OTHER_NUMBERS, Manner, ModelInputs
 
-__all__ = ["JUDGED_FIRST", "DrawnArguments", "Draws", "asks_for_nan", "constant_arguments", "reason_against"]
-
 _ASKING = frozenset({"tf.IsFinite", "tf.IsInf", "tf.IsNan"})
 _COMPARISONS = frozenset({"tf.Equal", "tf.NotEqual", "tf.Less", "tf.LessEqual", "tf.Greater", "tf.GreaterEqual"})
 

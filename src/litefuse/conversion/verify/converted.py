@@ -16,8 +16,6 @@ from litefuse.litert.runtime.input_specs import InputSpec, input_specs
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, is_quantized, quantized
 
-__all__ = ["ConvertedModel"]
-
 
 class ConvertedModel:
     """A LiteRT model with signatures, which takes and returns real numbers where the file has quantized integers.

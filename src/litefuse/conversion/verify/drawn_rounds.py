@@ -25,8 +25,6 @@ from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, M
 from litefuse.litert.runtime.input_specs import no_input
 from litefuse.support.files.temporary import make_temporary_folder
 
-__all__ = ["Branches", "DrawnRounds", "Kinds", "Plan", "drawn_rounds"]
-
 
 class Branches:
     """The conditions of the IF ops in the subgraphs of signatures, in the watched calls.

@@ -10,8 +10,6 @@ from litefuse.litert.runtime.failed_op import OpPlace, op_at
 from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of
 from litefuse.support.files.temporary import make_temporary_folder
 
-__all__ = ["failing_op"]
-
 # Larger models would be copied again and again.
 _MOST_BYTES = 1 << 28
 

@@ -14,8 +14,6 @@ from litefuse.support.processes.process import run_alone, run_in_worker
 if TYPE_CHECKING:
     from litefuse.litert.runtime.failed_op import OpPlace
 
-__all__ = ["CHECK_FILE", "KEEP", "FileCall", "FileCheckJob", "check_in_worker", "deadly_op"]
-
 #: The name of the step.
 CHECK_FILE = "check-file"
 #: The hint for users who want the file nevertheless.

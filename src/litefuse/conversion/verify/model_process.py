@@ -30,8 +30,6 @@ from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.processes.process import run_model
 
-__all__ = ["MODEL", "ModelCalls", "ModelJob", "call_model", "run_job", "run_with_kernels"]
-
 #: The function to run in the process of a model.
 MODEL = "litefuse.conversion.verify.model_process:call_model"
 

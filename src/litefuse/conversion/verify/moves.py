@@ -17,18 +17,6 @@ from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.schema_objects import custom_code, flatbuffer_of, made, objects_of, tensor_like
 
-__all__ = [
-    "ARITHMETIC",
-    "MOVED",
-    "Move",
-    "kind_of_move",
-    "largest_of",
-    "moved_copy",
-    "moved_numbers",
-    "movement_of",
-    "smooth_movement_of",
-]
-
 # By how much at most: by 16 steps of float32, so that moves of different ops do not cancel out, and few scores or
 # maxima change places that rounding would leave.
 _MOVE = np.float32(2**-19)

@@ -17,18 +17,6 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.inputs.kinds import Kind
 from litefuse.support.progress.stages import Step
 
-__all__ = [
-    "Arrays",
-    "Call",
-    "Function",
-    "OriginalJob",
-    "RefusedCallError",
-    "call_functions",
-    "call_original",
-    "load_functions",
-    "load_tensorflow",
-]
-
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
 """Arrays by the names of inputs or outputs."""
 

@@ -37,18 +37,6 @@ from litefuse.support.options.forms import CompositeForms
 from litefuse.support.processes.process import run_alone, run_in_worker
 from litefuse.support.result import ConversionResult
 
-__all__ = [
-    "CallReference",
-    "Names",
-    "Outputs",
-    "Reference",
-    "is_litert",
-    "name_and_content",
-    "opened",
-    "original_tables",
-    "path_of",
-]
-
 _NameRecord = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 

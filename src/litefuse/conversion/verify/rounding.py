@@ -28,8 +28,6 @@ from litefuse.conversion.verify.moves import (
 if TYPE_CHECKING:
     from litefuse.conversion.verify.check_calls import Arguments
 
-__all__ = ["Rounding"]
-
 Run: TypeAlias = "Callable[..., Arguments]"
 
 # Moves may cancel out in one run; of several equal scores, any may come first. After so many seconds of the

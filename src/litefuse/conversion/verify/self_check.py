@@ -27,8 +27,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner
 
-__all__ = ["self_check"]
-
 
 def self_check(
     module: ir.Module,

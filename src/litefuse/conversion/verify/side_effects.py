@@ -32,8 +32,6 @@ from litefuse.frontends.saved_model.nodes import Nodes, data_inputs, functions_i
 from litefuse.frontends.saved_model.object_graph import ObjectGraph
 from litefuse.frontends.saved_model.regular_file import resolve_inside
 
-__all__ = ["EFFECTS", "READS", "effect_of", "refuse_side_effects"]
-
 READS = "reads files"
 _WRITES = "writes files"
 _RUNS = "runs code"

@@ -21,8 +21,6 @@ from litefuse.passes.variables.freeze_variables import Verdict
 from litefuse.passes.weights import Weights
 from litefuse.passes.weights.place_weights import LoadWeights
 
-__all__ = ["StandaloneModel", "standalone_model"]
-
 _ENTRY = "standalone"
 _FOR_KERNELS = frozenset({"tfl.custom", "vhlo.composite_v1"})
 

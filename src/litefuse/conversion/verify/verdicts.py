@@ -13,8 +13,6 @@ from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.conversion.verify.verification import MARGIN, Coverage, OutputVerdict
 from litefuse.litert.results.difference import Difference, difference, difference_of_elements, elements, movement
 
-__all__ = ["Evidence", "Movement", "movements", "unmoved", "verdicts"]
-
 # How many steps of integers two implementations of an op may be apart.
 _MOST_STEPS = 2
 

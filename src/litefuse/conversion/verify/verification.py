@@ -16,18 +16,6 @@ from litefuse.litert.results.difference import kind_of
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text
 
-__all__ = [
-    "MARGIN",
-    "Coverage",
-    "DifferingCall",
-    "OutputVerdict",
-    "Verdict",
-    "Verification",
-    "differing_call",
-    "verification_sections",
-    "worst_verdict",
-]
-
 
 @dataclass(frozen=True)
 class Coverage:

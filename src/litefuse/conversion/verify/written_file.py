@@ -23,8 +23,6 @@ from litefuse.support.processes.limits import extra_memory
 if TYPE_CHECKING:
     from litefuse.litert.runtime.failed_op import OpPlace
 
-__all__ = ["check_job", "check_written_file", "values_decide"]
-
 # The operands whose values the sizes of results follow from, or have to agree with.
 _OPERANDS_OF_SIZES: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(["FILL", "TRANSPOSE_CONV", "CONV_3D_TRANSPOSE", "WHERE", "UNIQUE"], (0,)),

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef
 
-__all__ = ["Ranks", "output_names", "ranks_in_model"]
-
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _IDENTITY = frozenset({"Identity"})
 # What a wrapper has beside the call.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import TensorProto
     from litefuse.frontends.saved_model.tensor_bundle import Storage, TensorBundle
 
-__all__ = ["Asset", "Capture", "Constant", "ResourceObject", "Table", "Variable"]
-
 
 class Variable(Record):
     """A ``tf.Variable``. Its value stays in the checkpoint until it is read.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.messages import TensorShapeProto
 
-__all__ = ["DataType", "Shape", "is_array_shape", "shape_from_proto"]
-
 Shape: TypeAlias = "tuple[int | None, ...]"
 """The shape that a tensor's type states, of known rank: None for an unknown size."""
 

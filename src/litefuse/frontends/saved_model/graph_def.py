@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.dtypes import Shape
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["SIGNATURE_KEY", "load_graph", "read_graph"]
-
 SIGNATURE_KEY = "serving_default"
 
 _TEXT = ".pbtxt"

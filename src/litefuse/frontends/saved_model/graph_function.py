@@ -20,8 +20,6 @@ from litefuse.frontends.saved_model.tables import TABLE_OPS
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["REFERENCE_VARIABLES", "VARIABLE_OPS", "GraphFunction", "function_of_graph"]
-
 REFERENCE_VARIABLES = frozenset({"Variable", "VariableV2"})
 VARIABLE_OPS = REFERENCE_VARIABLES | {"VarHandleOp"}
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import FunctionDef, MetaGraphDef, NodeDef, SignatureDef, TensorInfo
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["GraphSignatures", "initial_values"]
-
 _IDENTITIES = frozenset({"Identity", "Reshape"})
 # The op that TensorFlow runs is an output of this signature, or else in the first of these collections.
 _SIGNATURE = "__saved_model_init_op"

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.graph_signatures import GraphSignatures
 
-__all__ = ["is_graph_file", "load", "read_meta_graph"]
-
 _DEFAULT_TAGS = frozenset({"serve"})
 _ASSETS_COLLECTION = "saved_model_assets"
 

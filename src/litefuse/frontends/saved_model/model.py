@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import FunctionDef, OpDef
     from litefuse.frontends.saved_model.signatures import Signature
 
-__all__ = ["ANNOTATIONS", "IMPLEMENTS", "KERAS_IMPLEMENTS", "SavedModel"]
-
 IMPLEMENTS = "_implements"
 """The attribute that ``experimental_implements`` gives a function: it is a composite."""
 

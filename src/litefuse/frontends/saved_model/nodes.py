@@ -19,17 +19,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.messages import AttrValue, NameAttrList
 
-__all__ = [
-    "Nodes",
-    "constant_value",
-    "control_inputs",
-    "data_inputs",
-    "execution_order",
-    "functions_in",
-    "node_of",
-    "split_tensor_name",
-]
-
 
 def node_of(reference: str) -> str:
     """Returns the node or argument of an input: ``node:output:index``, ``node:index``, ``node`` or ``^node``."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
         TrackableObjectGraph,
     )
 
-__all__ = ["ObjectGraph"]
-
 _FUNCTION_KINDS = frozenset({"function", "bare_concrete_function"})
 # Paths grow with the depth: a chain of a million nodes must not take quadratic time and space.
 _MAX_DEPTH = 100

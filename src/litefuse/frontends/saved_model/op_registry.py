@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.messages import NodeDef
 
-__all__ = [
-    "OpRegistry",
-    "Statefulness",
-    "input_count",
-    "input_dtypes",
-    "node_outputs",
-    "op_registry",
-    "statefulness_of",
-]
-
 _MAX_OUTPUTS = 2**16
 
 

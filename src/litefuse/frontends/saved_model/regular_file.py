@@ -14,8 +14,6 @@ from typing import BinaryIO
 
 from litefuse.errors import SavedModelError
 
-__all__ = ["file_name", "open_regular", "read_regular", "resolve_inside"]
-
 if sys.platform == "win32":
     _READ = os.O_RDONLY | os.O_BINARY
 else:  # without O_NONBLOCK, opening a FIFO would wait for a writer

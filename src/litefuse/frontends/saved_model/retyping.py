@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.model import SavedModel
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["NARROWED", "WIDENED", "Retyped", "Retyping"]
-
 #: The dtypes that wide dtypes are narrowed to.
 NARROWED: Mapping[DataType, DataType] = MappingProxyType(
     {DataType.FLOAT64: DataType.FLOAT32, DataType.COMPLEX128: DataType.COMPLEX64}

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
         TensorInfo,
     )
 
-__all__ = ["INTERNAL_KEYS", "Signature", "SignatureReader", "TensorSpec", "check_dense", "tensor_spec"]
-
 # The signatures of the initialization and training ops of the graph, which are not functions of the model.
 INTERNAL_KEYS = frozenset({"__saved_model_init_op", "__saved_model_train_op"})
 # The signature that Keras 2 makes of a model.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["crc32c", "mask", "read_table", "read_varint"]
-
 _FOOTER_SIZE = 48
 _MAGIC = 0xDB4775248B80FB57
 _TRAILER_SIZE = 5

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.op_registry import OpRegistry
     from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
 
-__all__ = ["TABLE_OPS", "TableNodes", "table_of_resource"]
-
 # The ops that create tables: static ones, which an op fills, and mutable ones, whose entries are in the checkpoint.
 _STATIC = frozenset({"HashTable", "HashTableV2", "AnonymousHashTable"})
 _MUTABLE = frozenset(

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.tensor_slice import TensorSlice
 
-__all__ = ["Storage", "TensorBundle", "TensorEntry"]
-
 # How much of a tensor is checksummed at a time.
 _BLOCK_BYTES = 1 << 25
 

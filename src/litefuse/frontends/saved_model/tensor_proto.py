@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.messages import TensorProto
 
-__all__ = ["tensor_value"]
-
 
 def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
     """Returns the value of a constant as a read-only array.

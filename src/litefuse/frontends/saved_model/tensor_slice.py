@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import TensorSliceProto
 
-__all__ = ["TensorSlice"]
-
 _FULL = -1
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from litefuse.frontends.saved_model.object_graph import ObjectGraph
 
-__all__ = ["checkpoint_keys", "load_variables"]
-
 _OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 

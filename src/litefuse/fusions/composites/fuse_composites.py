@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Check", "CheckResult", "CheckTerms", "FuseComposites", "InputsOfSize", "Outcome"]
-
 #: Returns the inputs for a size of the dynamic dimensions; None if any random values will do.
 InputsOfSize: TypeAlias = "Callable[[int, np.random.Generator], Sequence[npt.NDArray[Any]] | None]"
 

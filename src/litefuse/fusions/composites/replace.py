@@ -30,8 +30,6 @@ from litefuse.litert.runtime.kernel_pack import RESOLVED_OPS
 from litefuse.support.options.forms import CompositeForm, CompositeForms
 from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 
-__all__ = ["Replacer", "is_placeholder"]
-
 
 class Replacer:
     """Builds fused ops, has them checked, and replaces composites' bodies by them.

@@ -18,8 +18,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
 from litefuse.support.plug_ins.entry_points import third_party_code
 
-__all__ = ["FormulaSearch", "formula_search"]
-
 # A mismatch before these many parts matched is not a near miss: most of a model computes something else.
 _NEAR = 3
 

@@ -34,9 +34,6 @@ from litefuse.ir.defining_ops import constant_number, is_constant, same, source
 from litefuse.ir.mlir import ir
 from litefuse.passes.tensor_lists.list_groups import node
 
-__all__ = ["ADDITIONS", "PRODUCTS", "Match", "Mismatch", "match", "matches"]
-
-
 #: The ops that add.
 ADDITIONS = frozenset({"tf.Add", "tf.AddV2", "tf.BiasAdd"})
 #: The ops that multiply.

@@ -20,44 +20,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
 
-__all__ = [
-    "Applied",
-    "Concatenation",
-    "Function",
-    "Interleaving",
-    "Number",
-    "OneOf",
-    "Op",
-    "Operand",
-    "Part",
-    "Pattern",
-    "Place",
-    "PlacedPart",
-    "Product",
-    "Row",
-    "Slice",
-    "Sum",
-    "Transposition",
-    "Variable",
-    "concat",
-    "erf",
-    "exp",
-    "interleaved",
-    "matmul",
-    "one_of",
-    "op",
-    "parts",
-    "placed_parts",
-    "relu",
-    "rows",
-    "rsqrt",
-    "sigmoid",
-    "sqrt",
-    "square",
-    "tanh",
-    "transposed",
-]
-
 
 class Pattern:
     """A part of a formula. The same object in several places is the same value."""

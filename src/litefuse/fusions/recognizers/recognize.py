@@ -13,8 +13,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.support.options.forms import CompositeForms, RnnForm
 from litefuse.support.records import Record
 
-__all__ = ["RecognizeComposites"]
-
 
 class RecognizeComposites(Record):
     """Outlines each loop that is an LSTM or SimpleRNN layer into a composite, an annotated function::

@@ -14,19 +14,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.recognizers.pattern import Pattern
     from litefuse.ir.types import TensorType
 
-__all__ = [
-    "HOISTED",
-    "Formula",
-    "Recognition",
-    "Recognizer",
-    "called_recognizers",
-    "pickle_registered",
-    "recognizer",
-    "registered_recognizers",
-    "take_recognizers",
-    "unpickle_registered",
-]
-
 #: What a reason says of a layer that stays a loop.
 HOISTED = "; a loop with its input projection hoisted"
 

@@ -11,8 +11,6 @@ from litefuse.ir.call_graph import ORIGINAL_NAME, create_call, free_symbol, func
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["NotRecognized", "Region", "empty_composite", "outline_ops", "region_between", "region_of", "value_name"]
-
 
 class NotRecognized(Exception):  # noqa: N818  not an error: the loop stays a loop
     """Something is not of the expected kind; the text says why.

@@ -8,8 +8,6 @@ from typing import Any
 
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
 
-__all__ = ["type_vectors"]
-
 # The fields of the schema's tables, by their position in the vtable: 4 + 2 * index.
 _SUBGRAPHS = 8  # Model
 _OPERATORS = 10  # SubGraph

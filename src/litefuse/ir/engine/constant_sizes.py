@@ -11,8 +11,6 @@ from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import ir
 from litefuse.support.options.limits import check_constant
 
-__all__ = ["check_constants", "check_folding"]
-
 _ITEM_SIZES = {"bf16": 2, "f16": 2, "f64": 8, "i1": 1, "i8": 1, "ui8": 1, "i16": 2, "ui16": 2, "i64": 8, "ui64": 8}
 
 

@@ -6,8 +6,6 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["entries", "field_of", "follow"]
-
 
 def field_of(data: Any, table: int, field: int) -> int:
     """Returns the position of a table's field; 0 if it has the default value.

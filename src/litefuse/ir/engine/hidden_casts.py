@@ -19,8 +19,6 @@ from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_op
 
-__all__ = ["hidden_casts"]
-
 _GATHERS = frozenset({"tf.Gather", "tf.GatherV2", "tfl.gather"})
 _CASTS = frozenset({"tf.Cast", "tfl.cast"})
 _GATHERED = frozenset({"f32", "i1", "i4", "i8", "i16", "i32", "i64", "ui8", "!tf_type.string"})

@@ -34,8 +34,6 @@ from contextlib import contextmanager
 from litefuse.ir.constants import DENSE_CONSTANTS, PLACEHOLDER, is_zero, splat_number
 from litefuse.ir.mlir import ir, producer
 
-__all__ = ["hidden_constants"]
-
 _ORDERED = frozenset({"tf.Div", "tf.RealDiv", "tf.Sub"})
 _PRODUCTS = frozenset({"tf.BatchMatMul", "tf.BatchMatMulV2", "tf.BatchMatMulV3"})
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})

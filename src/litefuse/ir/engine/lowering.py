@@ -15,8 +15,6 @@ from litefuse.ir.engine.hidden_casts import hidden_casts
 from litefuse.ir.engine.hidden_constants import hidden_constants
 from litefuse.ir.mlir import COUNTS, PassManager, converter_api_ext, func, ir
 
-__all__ = ["flatbuffer", "lower", "run_mlir_passes", "set_signature", "write_flatbuffer"]
-
 
 def run_mlir_passes(module: ir.Module, *passes: str) -> None:
     """Runs MLIR's own passes, such as ``symbol-dce``, on the module.

@@ -12,17 +12,6 @@ from litefuse.frontends.saved_model.nodes import functions_in
 from litefuse.ir.importer.constants import element_type, shape_text, tensor_elements_attribute
 from litefuse.ir.mlir import ir
 
-__all__ = [
-    "attribute",
-    "attribute_dict",
-    "call_attributes",
-    "callees_with_its_results",
-    "control_flow_attributes",
-    "dialect_op_name",
-    "implements_attribute",
-    "is_redundant",
-]
-
 # The dialect has no stateless forms, but a flag on the same op.
 _STATELESS = {"StatelessIf": "If", "StatelessWhile": "While", "StatelessCase": "Case"}
 _CONTROL_FLOW = frozenset({*_STATELESS, *_STATELESS.values()})

@@ -16,23 +16,6 @@ from litefuse.ir.constants import string_elements
 from litefuse.ir.mlir import COUNTS, converter_api_ext, ir
 from litefuse.ir.types import ELEMENTS, element_type_of, tensor_type_of
 
-__all__ = [
-    "complex_of_parts",
-    "constant",
-    "constant_parts",
-    "dimension_sizes",
-    "dtype_name",
-    "element_type",
-    "elements_attribute",
-    "loaded_attribute",
-    "mapped_attribute",
-    "shape_text",
-    "tensor_array",
-    "tensor_elements_attribute",
-    "tensor_type",
-    "variant_type",
-]
-
 _LARGEST = 2**31 - 1
 _NAMES = {member.value: str(member) for member in DataType}
 # MLIR has them, and its ``tf`` dialect does not.

@@ -27,8 +27,6 @@ from litefuse.ir.importer.constants import constant, dtype_name, tensor_array, t
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Shape
 
-__all__ = ["FunctionImporter", "argument_types"]
-
 # The ops that create tensor lists; the dialect requires the element type in their result types.
 _LIST_MAKERS = frozenset({"TensorListReserve", "TensorListFromTensor", "EmptyTensorList", "TensorListSetItem"})
 # The ops on tensors that gradients also apply to lists; the dialect requires that all have the same type.

@@ -29,8 +29,6 @@ from litefuse.ir.importer.constants import constant, element_type, tensor_type
 from litefuse.ir.importer.functions import FunctionImporter
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["EntryPoint", "ImportedModule", "default_signatures", "import_saved_model", "left_out_signatures"]
-
 _KERAS_ENDPOINT = "serve"
 _DEFAULT = "serving_default"
 

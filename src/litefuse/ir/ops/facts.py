@@ -10,31 +10,6 @@ import numpy.typing as npt
 
 from litefuse.ir.ops.dims import Dim, Formula, Shape, broadcast_dims, is_size, unknown
 
-__all__ = [
-    "FLOATS",
-    "INTEGERS",
-    "MALFORMED",
-    "Answer",
-    "Dims",
-    "Op",
-    "PartialDims",
-    "PartialTensor",
-    "Rule",
-    "ShapeError",
-    "Tensor",
-    "Undecided",
-    "Values",
-    "array_of",
-    "broadcast_shapes",
-    "elements",
-    "known",
-    "meet",
-    "meet_dims",
-    "normal_axis",
-    "size_or_none",
-    "text",
-]
-
 INTEGERS = {f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)} | {"i1": np.dtype(np.bool_)}
 """The element types whose values are evaluated, by their MLIR names, with numpy's dtypes."""
 

@@ -9,8 +9,6 @@ from litefuse.ir.ops.dims import Dim, Formula, product
 from litefuse.ir.ops.facts import MALFORMED, Dims, Op, ShapeError, Undecided
 from litefuse.ir.ops.rules.elementwise import BROADCASTING
 
-__all__ = ["always_fits"]
-
 # Ops of one operand, or whose other operands say nothing of sizes.
 _ANY_SIZES = (
     "Abs All Any ArgMax ArgMin Assert Cast Ceil Cos Cumsum Elu Erf Exp ExpandDims Fill Floor GatherV2 Identity IsNan "

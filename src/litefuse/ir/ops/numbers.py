@@ -17,17 +17,6 @@ import numpy.typing as npt
 from litefuse.ir.ops.facts import FLOATS, INTEGERS, Op, Tensor, Undecided, Values, array_of, elements
 from litefuse.ir.ops.values import VALUES
 
-__all__ = [
-    "FUNCTIONS",
-    "FUNCTIONS_OF_FLOAT64",
-    "MAX_NUMBERS",
-    "MOVES",
-    "NAMES",
-    "Numbers",
-    "computed_numbers",
-    "followed_values",
-]
-
 MAX_NUMBERS = 16
 """The largest number of elements: parameters are few, and weights are not evaluated."""
 

@@ -9,8 +9,6 @@ from litefuse.ir.ops.numbers import Numbers, computed_numbers, followed_values
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.ops.values import MAX_ELEMENTS, VALUES, wrapped
 
-__all__ = ["results_of"]
-
 
 def results_of(op: Op) -> list[PartialTensor | None]:
     """Returns what an op's rules state about each of its results; None if nothing.

@@ -7,8 +7,6 @@ from typing import Any
 
 from litefuse.ir.ops.dims import Dim, Operation, as_size, broadcast_all, maximum, minimum, product, unknown
 
-__all__ = ["operators", "substituted", "unknowns"]
-
 
 def unknowns(dim: Dim) -> Iterator[Hashable]:
     """The names of the numbers that a formula is computed of; one that occurs several times comes as often."""

@@ -14,8 +14,6 @@ from litefuse.ir.ops.dims import Dim, Formula, broadcast_dims, is_size, maximum,
 from litefuse.ir.ops.facts import Op, Undecided, Values, array_of, normal_axis
 from litefuse.ir.ops.rules.slicing import extents
 
-__all__ = ["MAX_ELEMENTS", "VALUES", "ValueRule", "wrapped"]
-
 MAX_ELEMENTS = 256
 """The largest number of elements: shapes are built from small tensors, and weights are not evaluated."""
 

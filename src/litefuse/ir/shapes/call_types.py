@@ -11,8 +11,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import ranked_type, shape_of
 from litefuse.support.options.input_shapes import InputShapes
 
-__all__ = ["RefineCallTypes", "SetInputShapes", "contradict", "refine_type"]
-
 _SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.CheckNumerics"})
 
 

@@ -20,8 +20,6 @@ from litefuse.ir.purity import is_pure
 from litefuse.ir.shapes.graph import Function, Node
 from litefuse.ir.shapes.inference import Inference
 
-__all__ = ["Editor", "arithmetic_key", "contradicts_dead_branch", "is_known", "set_types"]
-
 # Attributes are read one by one: to read all of an op takes ten times as long as to find that no other op is like it.
 _Attributes: TypeAlias = Mapping[str, ir.Attribute] | ir.OpAttributeMap
 

@@ -9,8 +9,6 @@ from litefuse.ir.constants import int32_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.shapes.call_types import contradict, refine_type
 
-__all__ = ["ForwardValues"]
-
 _SAME_VALUE = frozenset(
     {
         *("tf.Cast", "tf.CheckNumerics", "tf.EnsureShape", "tf.Identity", "tf.PreventGradient", "tf.Snapshot"),

@@ -20,18 +20,6 @@ from litefuse.ir.ops.numbers import MAX_NUMBERS, Numbers, followed_values
 from litefuse.ir.ops.values import MAX_ELEMENTS
 from litefuse.ir.types import ranked_type, shape_of
 
-__all__ = [
-    "Attributes",
-    "Declared",
-    "Elements",
-    "Function",
-    "ModuleGraph",
-    "Node",
-    "constant_elements",
-    "declared_by",
-    "unknown_elements",
-]
-
 # The elements of a computed vector that may be a shape are tracked separately up to this number.
 _MAX_OPEN_ELEMENTS = 16
 

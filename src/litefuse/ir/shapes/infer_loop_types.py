@@ -8,8 +8,6 @@ from litefuse.ir.shapes.editor import set_types
 from litefuse.ir.shapes.graph import ModuleGraph
 from litefuse.ir.shapes.inference import Inference
 
-__all__ = ["InferLoopTypes"]
-
 
 class InferLoopTypes:
     """Refines types in functions that have a loop and a value of unknown rank; changes no op.

@@ -15,8 +15,6 @@ from litefuse.ir.ops.results import results_of
 from litefuse.ir.ops.rules import RULES
 from litefuse.ir.shapes.graph import Function, ModuleGraph, Node
 
-__all__ = ["Inference"]
-
 # Loop variables are widened as they change; after this many iterations, all of them at once.
 _PATIENCE = 6
 

@@ -15,8 +15,6 @@ from litefuse.ir.passes import visit_ops
 from litefuse.ir.shapes.graph import constant_elements, declared_by
 from litefuse.ir.types import ranked_type
 
-__all__ = ["FORWARDING", "TypeResults", "constant_integers", "inferred_shape", "result_shapes"]
-
 _OPS = frozenset({"tfl.dequantize", "tfl.mirror_pad", "tfl.pad", "tfl.padv2", "tfl.quantize", "tfl.transpose"})
 
 

@@ -15,17 +15,6 @@ from litefuse.litert.runtime.model_tables import IDENTIFIER, TENSOR_TYPES
 from litefuse.litert.runtime.schema_objects import bytes_of, flatbuffer_of, made, objects_of, op_name
 from litefuse.litert.runtime.soundness import check_soundness
 
-__all__ = [
-    "Body",
-    "BodyOp",
-    "BodyTensor",
-    "body_model",
-    "composite_model",
-    "read_bodies",
-    "read_signatures",
-    "subgraph_references",
-]
-
 Found = TypeVar("Found")
 
 _NUMPY = {

@@ -12,8 +12,6 @@ from litefuse.kernels.generator.body import Body, read_signatures
 from litefuse.litert.inputs.model_inputs import ModelInputs
 from litefuse.support.processes.process import run_in_worker
 
-__all__ = ["CalledShapes", "CallsJob", "known_shapes", "shapes_of_calls"]
-
 # As ``litefuse benchmark`` takes sizes that are open and not given.
 _BATCH, _SIZE = 1, 32
 

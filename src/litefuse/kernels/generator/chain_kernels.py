@@ -20,8 +20,6 @@ from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.report.entries import ChainReport, KernelReport
 
-__all__ = ["generate_chains"]
-
 _TARGET = "litefuse.kernels.generator.trial:run_model_trial"
 # So many different chains are tried: each takes a few seconds.
 _MOST_CHAINS = 8

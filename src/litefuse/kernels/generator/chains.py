@@ -20,8 +20,6 @@ from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.runtime.model_tables import OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import made, op_name, set_options
 
-__all__ = ["Chain", "find_chains", "needs_of", "outline"]
-
 # Fewer ops gain nothing over the call of the kernel.
 _FEWEST_OPS = 3
 # A chain is tried again with each op that joins it.

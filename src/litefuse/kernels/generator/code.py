@@ -9,8 +9,6 @@ from typing import NamedTuple, TypeAlias
 from litefuse.kernels.generator.indices import Variable
 from litefuse.kernels.generator.sizes import Size
 
-__all__ = ["Accumulation", "Branch", "Loop", "Scope", "numbers_in"]
-
 
 class Accumulation(NamedTuple):
     """A variable that an innermost loop accumulates into.

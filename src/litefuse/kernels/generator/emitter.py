@@ -35,8 +35,6 @@ from litefuse.kernels.generator.nodes import (
 )
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size, product
 
-__all__ = ["Array", "Emitter", "Scalar"]
-
 # A longer expression is given a name.
 _LONGEST = 90
 # A tensor that is computed for more different positions at once is kept in an array.

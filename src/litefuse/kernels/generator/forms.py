@@ -10,8 +10,6 @@ from litefuse.kernels.generator.body import BodyOp, BodyTensor
 from litefuse.kernels.generator.nodes import CPP_TYPES
 from litefuse.litert.runtime.schema_objects import made
 
-__all__ = ["Form", "NotGenerated", "in_form"]
-
 # LiteRT has no tensors of more axes, and they would be too many loops.
 _MOST_AXES = 16
 _INTEGERS = ("INT32", "INT64")

@@ -23,8 +23,6 @@ from litefuse.support.processes.process import run_in_worker
 from litefuse.support.progress.stages import Step
 from litefuse.support.report.entries import KernelReport
 
-__all__ = ["Generated", "generate_kernels", "probing_shapes"]
-
 _TARGET = "litefuse.kernels.generator.trial:run_trial"
 # A trial takes a second or two. A kernel that takes longer is not worth the wait.
 _SECONDS = 120.0
@@ -184,6 +182,7 @@ def _judged(trials: _Trials, bodies: list[Body], *, always: bool) -> KernelRepor
 
 
 def microseconds(seconds: float) -> str:
+    """Returns a time for messages."""
     return f"{seconds * 1e6:,.3g} µs" if seconds < 1e-3 else f"{seconds * 1e6:,.0f} µs"
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size, Sizes, number
 
-__all__ = ["Index", "Variable", "at_constant", "written"]
-
 
 @dataclass(eq=False)
 class Variable:

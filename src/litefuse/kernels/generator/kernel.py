@@ -15,8 +15,6 @@ from litefuse.kernels.generator.nodes import CPP_TYPES, Node
 from litefuse.kernels.generator.sizes import Size
 from litefuse.kernels.generator.stages import Stage, stage
 
-__all__ = ["class_name", "kernel_source"]
-
 _TFLITE_TYPES = {
     "FLOAT32": "kTfLiteFloat32",
     "FLOAT64": "kTfLiteFloat64",

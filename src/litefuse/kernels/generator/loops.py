@@ -11,8 +11,6 @@ from litefuse.kernels.generator.indices import Index, Variable, at_constant, wri
 from litefuse.kernels.generator.nodes import Node, Reduction
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size, Sizes
 
-__all__ = ["Again", "Key", "Loops", "Plan"]
-
 Key = tuple[object, ...]
 
 # A loop is cut into at most so many.

@@ -14,22 +14,6 @@ from typing import Protocol, TypeAlias
 from litefuse.kernels.generator.indices import Index
 from litefuse.kernels.generator.sizes import Size, Sizes
 
-__all__ = [
-    "CPP_TYPES",
-    "ArgumentReduction",
-    "Computed",
-    "Counted",
-    "IndexArithmetic",
-    "Joined",
-    "Literal",
-    "Moved",
-    "Node",
-    "Picked",
-    "Reduction",
-    "Running",
-    "Stored",
-]
-
 Position: TypeAlias = "tuple[Index, ...]"
 
 

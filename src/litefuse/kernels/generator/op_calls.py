@@ -26,8 +26,6 @@ from litefuse.litert.runtime.schema_objects import (
 )
 from litefuse.support.report.sections import shape_text
 
-__all__ = ["Call", "CallTensor", "Scales", "bind_constants", "one_op_model", "read_calls", "with_signature"]
-
 
 class Scales(NamedTuple):
     """How real numbers became the integers of a tensor.

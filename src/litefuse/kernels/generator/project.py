@@ -14,8 +14,6 @@ from litefuse.litert.cpp.folders import copy_kit, filled
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.processes.limits import process_limits
 
-__all__ = ["OPTIONS", "build_kernels", "identifiers", "registry_source", "write_project"]
-
 #: The compiler's options for generated loops: those of loops, and the pragmas that vectorize sums.
 OPTIONS = ("-fopenmp-simd", *LOOP_OPTIONS)
 

@@ -11,9 +11,6 @@ from litefuse.kernels.generator.indices import Index, at_constant
 from litefuse.kernels.generator.nodes import ArgumentReduction, Node, Position, Reduction, Running
 from litefuse.kernels.generator.sizes import ONE, Size, product
 
-__all__ = ["reduced"]
-
-
 # Rows of at most so many float32 elements are added in float32: the error stays that of a short sum.
 _MOST_IN_FLOAT = 4096
 

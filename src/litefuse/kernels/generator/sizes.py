@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
 
-__all__ = ["LARGEST_DIMENSION", "ONE", "ZERO", "Definition", "Requirement", "Size", "Sizes", "number", "product"]
-
 #: The largest size of a dimension of a tensor.
 LARGEST_DIMENSION = (1 << 31) - 1
 _LARGEST_COUNT = (1 << 63) - 1

@@ -15,8 +15,6 @@ from litefuse.kernels.generator.reductions import reduced
 from litefuse.kernels.generator.sizes import ONE, Size, Sizes
 from litefuse.kernels.generator.writer import Writer
 
-__all__ = ["Stage", "stage"]
-
 # The emission begins anew at most so often, and writes at most so many lines.
 _MOST_ATTEMPTS = 60
 _MOST_LINES = 2000
@@ -88,6 +86,7 @@ def stage(outputs: Sequence[tuple[Node, str]], sizes: Sizes, prefix: str) -> Sta
 
 
 def replace_name(array: Array, name: str) -> Array:
+    """Returns an array under another name."""
     return array._replace(name=name)
 
 

@@ -19,17 +19,6 @@ from litefuse.litert.inputs.kinds import kinds_of
 from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.litert.results.difference import Difference, difference
 
-__all__ = [
-    "TOLERANCE",
-    "ModelTrial",
-    "ModelTrialJob",
-    "Trial",
-    "TrialJob",
-    "run_model_trial",
-    "run_trial",
-    "timed_in_turn",
-]
-
 # Of quantized numbers, so many may be rounded to the other side.
 _IN_THE_MIDDLE = 0.005
 #: The largest difference of real numbers, relative to the largest; others must be equal. As for fusions.

@@ -11,8 +11,6 @@ from litefuse.kernels.generator.code import Accumulation, Branch, Loop, Scope, n
 from litefuse.kernels.generator.indices import Index, Variable, written
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size
 
-__all__ = ["Writer"]
-
 # Rows of at most so many elements, of which some operands are the same in each, are computed together, about so many
 # elements at once.
 _SHORT_ROW = 64

@@ -15,8 +15,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, find_kernel, installed_k
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.sections import Judgement, Section, count_of
 
-__all__ = ["AvailableKernel", "available_kernels", "kernel_section"]
-
 _FAMILIES: Mapping[frozenset[str], str] = {
     frozenset((*ANY, "string")): "all",
     frozenset(ANY): "all but strings",

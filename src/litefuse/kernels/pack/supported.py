@@ -11,8 +11,6 @@ import numpy.typing as npt
 from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.kernel_pack import kernel_classes
 
-__all__ = ["ANY", "COMPLEX", "FLOATS", "INDICES", "INTEGERS", "NUMBERS", "REAL", "Arrays", "LimitedKernel", "refusal"]
-
 #: The inputs of a kernel without optional ones.
 Arrays: TypeAlias = "tuple[npt.NDArray[Any], ...]"
 

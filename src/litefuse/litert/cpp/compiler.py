@@ -16,17 +16,6 @@ from litefuse.errors import KernelError, LitefuseError
 from litefuse.litert.cpp.watched import run_watched
 from litefuse.support.files.temporary import make_temporary_folder
 
-__all__ = [
-    "LOOP_OPTIONS",
-    "build_library",
-    "can_load",
-    "find_compiler",
-    "is_sanitized",
-    "native_sources",
-    "preprocessed",
-    "sanitizer_environment",
-]
-
 # For kernels whose loops are to become vector instructions (litefuse/vector_math.h). They change no result;
 # contractions of multiplications and additions would, where it is rounded to an integer, by one.
 LOOP_OPTIONS = ("-fno-math-errno", "-fno-trapping-math")

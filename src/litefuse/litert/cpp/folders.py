@@ -12,8 +12,6 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.cpp.compiler import native_sources
 from litefuse.support.files.whole_file import write_new
 
-__all__ = ["check_empty", "copy_folder", "copy_kit", "filled", "new_folder"]
-
 _NOT_COPIED = frozenset({"build", "__pycache__"})
 
 

@@ -16,8 +16,6 @@ from litefuse.support.files.readable import check_file, check_there
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.files.whole_file import whole_file
 
-__all__ = ["build_kernels", "runs_here"]
-
 _RESOLVER = "::tflite::ops::builtin::BuiltinOpResolver"
 
 _LISTING = """

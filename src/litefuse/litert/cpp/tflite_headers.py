@@ -10,8 +10,6 @@ from pathlib import Path
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.litert.cpp.compiler import native_sources
 
-__all__ = ["TfliteHeaders", "explained", "tflite_headers"]
-
 # The sources of LiteRT that define what its headers declare, as far as kernels use it; those that are there are used.
 _DEFINITIONS = (
     "core/c/common.cc",

@@ -14,8 +14,6 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 
-__all__ = ["run_watched"]
-
 # Written where the process that waits gives up. Where it has ended, its folders are nobody's.
 _GIVEN_UP = b"."
 

@@ -18,8 +18,6 @@ from typing import Any
 from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 
-__all__ = ["Fingerprints", "aligned", "moved", "own_options"]
-
 # A name that ends in a number, other than that of a node, has it from the converter: another one counts otherwise.
 _OF_NODE = re.compile(r"(?:[^\d]|_\d+)$")
 # Sequences whose lengths multiply to more are not searched for their longest common parts, which takes as many steps.

@@ -5,18 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-__all__ = [
-    "Category",
-    "Change",
-    "ComparedFile",
-    "NameChange",
-    "OperatorChange",
-    "SizeChange",
-    "TensorChange",
-    "ValueChange",
-    "WeightChange",
-]
-
 Category: TypeAlias = Literal[
     "signatures", "operators", "tensors", "weights", "order", "names", "metadata", "properties"
 ]

@@ -17,8 +17,6 @@ from litefuse.litert.metadata.schema import METADATA_NAME
 from litefuse.support.report.sections import shape_text
 from litefuse.support.result import ConversionResult
 
-__all__ = ["diff"]
-
 # Metadata of so many bytes is shown if it is text.
 _SHOWN = 100
 

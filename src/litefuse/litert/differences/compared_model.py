@@ -23,8 +23,6 @@ from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.schema_objects import objects_of
 from litefuse.support.cloud.paths import local
 
-__all__ = ["ComparedModel"]
-
 
 class ComparedModel:
     """A file, with what its parts are compared by.

@@ -22,8 +22,6 @@ from litefuse.support.report.json_form import json_form
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Judgement, Section, count_of, shape_text
 
-__all__ = ["ModelDiff", "answer", "diff_sections"]
-
 _COLUMNS = 80
 _LISTED = 20
 _PLACES = 3

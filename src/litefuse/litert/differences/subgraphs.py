@@ -23,8 +23,6 @@ from litefuse.litert.inspection.facts import OperatorFacts, StoredTensor
 from litefuse.litert.inspection.layer_names import layer_of
 from litefuse.litert.runtime.model_reader import Scales, are_same_scales
 
-__all__ = ["SubgraphComparison"]
-
 # Ops whose result depends on what ran before, even if they read nothing of it.
 _STATEFUL = frozenset(
     {

@@ -17,8 +17,6 @@ from litefuse.litert.inspection.facts import StoredTensor
 from litefuse.litert.runtime.model_reader import Scales, are_same_scales
 from litefuse.litert.runtime.tensors import decode_strings
 
-__all__ = ["compare_constants", "real_numbers"]
-
 # So many numbers are shown one by one.
 _FEW = 8
 # So many elements are in memory as real numbers at once. It is even: of 4-bit numbers, two are in a byte.

@@ -14,8 +14,6 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import root
 
-__all__ = ["MAX_FLATBUFFER", "BufferData", "append_buffers"]
-
 #: Most readers take a flatbuffer's offsets as signed 32-bit numbers; larger models keep weights outside of it.
 MAX_FLATBUFFER = 2**31 - 1
 # LiteRT's alignment of buffers (schema.fbs, Buffer.data).

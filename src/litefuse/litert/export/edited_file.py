@@ -28,18 +28,6 @@ from litefuse.litert.runtime.schema_objects import (
     tensor_name,
 )
 
-__all__ = [
-    "PLAN",
-    "SIGNATURE",
-    "Edit",
-    "complete_file",
-    "edit_file",
-    "name_tensors",
-    "refuse_first_scales",
-    "sign",
-    "sign_file",
-]
-
 #: Changes a model, an object of the schema, and says whether it did.
 Edit: TypeAlias = Callable[[Any], bool]
 

@@ -13,8 +13,6 @@ from litefuse.errors import QuantizationError
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import dtype_of, made, op_name
 
-__all__ = ["GraphEditor", "Scale", "editors_of"]
-
 
 class Scale(NamedTuple):
     """Quantization of a tensor: a number is ``scale * (integer - zero)``.

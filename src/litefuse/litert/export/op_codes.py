@@ -18,17 +18,6 @@ from litefuse.litert.runtime.flatbuffer import Table, content_of, root
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import OpCode
 
-__all__ = [
-    "LARGEST_BYTE",
-    "MIN_RUNTIME",
-    "MIN_RUNTIME_BYTES",
-    "check_runtime",
-    "correct_op_codes",
-    "newer_ops",
-    "runtime_of",
-    "too_old",
-]
-
 #: The metadata in which the stock converter records the least runtime, and the bytes of their buffer.
 MIN_RUNTIME, MIN_RUNTIME_BYTES = "min_runtime_version", 16
 #: Readers of before TensorFlow 2.4 have one signed byte for the op; 127 stands for those beyond.

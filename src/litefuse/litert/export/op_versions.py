@@ -14,8 +14,6 @@ from typing import TypeAlias
 
 from litefuse.litert.runtime.model_reader import Graph, Op
 
-__all__ = ["least_version"]
-
 _FLOAT8 = ("FLOAT8_E4M3FN", "FLOAT8_E5M2")
 
 

@@ -16,8 +16,6 @@ from typing import NamedTuple, TypeAlias
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["NO_RUNTIME", "Runtime", "RuntimeLimit", "first_runtime", "least_runtime"]
-
 _Version: TypeAlias = "tuple[int, ...]"
 
 # The releases of TensorFlow that have version 1, 2, ... of an op.

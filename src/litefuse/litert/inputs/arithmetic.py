@@ -13,8 +13,6 @@ from litefuse.litert.inputs.flow import Place, Results, Trace
 from litefuse.litert.inputs.random_values import distinct
 from litefuse.litert.inputs.uses import Limits, Meaning, Range
 
-__all__ = ["MOST_COLUMNS", "arithmetic", "clip", "modulo", "power", "quantize"]
-
 #: More columns than this, each with a constant of its own, are not distinguished.
 MOST_COLUMNS = 64
 _PIXEL_SCALES = (1 / 300, 1 / 100)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from litefuse.litert.inputs.flow import Place, Results, Rule
 from litefuse.litert.inputs.uses import Expression, Limits, Meaning, Numerals, Text, Words
 
-__all__ = ["CUSTOM_RULES"]
-
 
 def _same(place: Place) -> Results:
     return place.traces()

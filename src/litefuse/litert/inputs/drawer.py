@@ -15,8 +15,6 @@ from litefuse.litert.inputs.random_texts import Texts
 from litefuse.litert.inputs.random_values import Deck, normal, shuffled, uniform, whole
 from litefuse.litert.inputs.uses import Box, Count, Domain, Limits, Meaning, Near, Padding, Range, Rows, Use, Words
 
-__all__ = ["LEVELS", "OTHER_NUMBERS", "Drawer", "Manner"]
-
 #: Exclusive upper bounds of integers, tried in turn where a model refuses what its graph allows; None: no bound.
 LEVELS = (None, 10, 2, 1)
 _SOME = 100

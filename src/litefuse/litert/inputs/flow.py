@@ -13,8 +13,6 @@ import numpy.typing as npt
 from litefuse.litert.inputs.uses import Box, Domain, Meaning, Use
 from litefuse.litert.runtime.model_reader import Graph, Model, Op, Tensor
 
-__all__ = ["Flow", "Place", "Results", "Rule", "Trace", "Value"]
-
 # More paths than this from an input to one tensor are not distinguished.
 _MOST_TRACES = 64
 _MOST_TURNS = 8

@@ -18,18 +18,6 @@ from litefuse.litert.inputs.drawer import Manner
 from litefuse.litert.inputs.random_values import distinct
 from litefuse.litert.runtime.model_reader import Model
 
-__all__ = [
-    "FEW",
-    "MOST_CONSTANTS",
-    "Kind",
-    "asks_for_nan",
-    "few_numbers",
-    "keeps_state",
-    "kinds_of",
-    "numbers_of",
-    "work_of",
-]
-
 #: Constants of more elements are weights.
 FEW = 64
 MOST_CONSTANTS = 12

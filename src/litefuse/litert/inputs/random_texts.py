@@ -15,8 +15,6 @@ import numpy.typing as npt
 from litefuse.litert.inputs.random_values import Deck
 from litefuse.litert.inputs.uses import Domain, Expression, Numerals, Text, Words
 
-__all__ = ["Texts", "eight_letters"]
-
 _FOREIGN = ("Übergröße", "naïve", "Ἀθήνα", "слово", "言葉", "مرحبا", "😀")
 _MARKS = ".,;:!?-'\"()"
 _SENTENCE = 6

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST_CARDS", "Deck", "distinct", "normal", "shuffled", "uniform", "whole"]
-
 _CHUNK = 1 << 14
 # More numbers than this repeat after it: a prime, so that no two rows of an array begin alike.
 _DISTINCT = (1 << 18) - 5

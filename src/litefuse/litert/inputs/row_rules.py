@@ -9,8 +9,6 @@ from litefuse.litert.inputs.flow import Place, Results, Trace
 from litefuse.litert.inputs.uses import Limits, Meaning, Rows
 from litefuse.litert.runtime.model_reader import Tensor
 
-__all__ = ["embedding_lookup", "gather", "gather_nd", "one_hot", "scatter_nd", "segments"]
-
 
 def _note_rows(
     place: Place,

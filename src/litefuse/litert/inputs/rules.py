@@ -15,8 +15,6 @@ from litefuse.litert.inputs.row_rules import embedding_lookup, gather, gather_nd
 from litefuse.litert.inputs.uses import Count, Limits, Meaning, Near, Padding, Rows, Use, Words
 from litefuse.litert.runtime.model_reader import Op
 
-__all__ = ["rule_of"]
-
 
 def rule_of(op: Op) -> tuple[Rule | None, bool]:
     """Returns the rule of an op, if any, and whether the values of its results depend on those of its operands."""

@@ -10,22 +10,6 @@ import numpy as np
 
 from litefuse.support.records import Record
 
-__all__ = [
-    "Box",
-    "Count",
-    "Domain",
-    "Expression",
-    "Limits",
-    "Meaning",
-    "Near",
-    "Numerals",
-    "Padding",
-    "Rows",
-    "Text",
-    "Use",
-    "Words",
-]
-
 Box: TypeAlias = "tuple[tuple[int, int, int], ...]"
 """A part of an input: for each axis that is cut, the axis, the start of the part and its exclusive end."""
 

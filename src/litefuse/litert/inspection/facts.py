@@ -6,19 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-__all__ = [
-    "CustomOperator",
-    "FileFacts",
-    "FileSizes",
-    "LayerSize",
-    "OperatorFacts",
-    "QuantizationFacts",
-    "SignatureFacts",
-    "StoredTensor",
-    "SubgraphFacts",
-    "TensorFacts",
-]
-
 
 @dataclass(frozen=True)
 class TensorFacts:

@@ -10,8 +10,6 @@ from __future__ import annotations
 import functools
 import re
 
-__all__ = ["layer_of"]
-
 # Functions that were called, rather than inlined, stand in front of all scopes, with the number of their result.
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?(?::\d+)?")
 _RESULT = re.compile(r":\d+$")

@@ -22,17 +22,6 @@ from litefuse.litert.inspection.facts import (
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Section, count_of, shape_text
 
-__all__ = [
-    "attribute_text",
-    "operator_sections",
-    "quantization_text",
-    "signature_sections",
-    "size_sections",
-    "stored_tensor_sections",
-    "tensor_rows",
-    "tensor_sections",
-]
-
 _COLUMNS = 80
 _LISTED_LAYERS = 40
 _LISTED_TENSORS = 20

@@ -35,8 +35,6 @@ from litefuse.litert.runtime.model_reader import Graph, Model, Scales
 from litefuse.litert.runtime.model_tables import IDENTIFIER, data_span
 from litefuse.litert.runtime.soundness import check_soundness
 
-__all__ = ["facts_of", "inspect_litert_model", "is_litert_model", "stored_tensors"]
-
 # The field of the table StableHLOCompositeOptions.
 _COMPOSITE_ATTRIBUTES = 2
 

@@ -28,8 +28,6 @@ from litefuse.support.report.json_form import json_form
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Section, count_of, op_section
 
-__all__ = ["LiteRTModelFacts", "litert_model_sections"]
-
 _WIDTH = 64
 _MODEL = ("name", "description", "version", "author", "license", "min_parser_version")
 

@@ -20,8 +20,6 @@ from litefuse.litert.runtime.model_tables import names_of
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.schema_objects import object_of
 
-__all__ = ["OptionsReader", "decoded_options", "known_options", "shortest_float32"]
-
 # The enumerations of the options' fields; the schema's classes do not say them.
 _ENUMERATIONS = {
     "algorithm": schema.RngAlgorithm,

@@ -12,8 +12,6 @@ from litefuse.litert.inspection.operator_options import OptionsReader, decoded_o
 from litefuse.litert.runtime.flatbuffer import damage_reported
 from litefuse.litert.runtime.model_reader import Graph, Model
 
-__all__ = ["operators_in", "operators_of"]
-
 
 def operators_of(content: Any) -> tuple[OperatorFacts, ...]:
     """Returns the operators of all subgraphs of a model, in the order of the file.

@@ -15,16 +15,6 @@ from litefuse.support.report.json_form import json_form
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Judgement, Section, count_of, op_section, shape_text
 
-__all__ = [
-    "AnnotatedFunction",
-    "InspectionJob",
-    "NodeFacts",
-    "ResourceFacts",
-    "SavedModelFacts",
-    "VariableFacts",
-    "saved_model_sections",
-]
-
 _COLUMNS = 80
 _LISTED_VARIABLES = 12
 _LISTED_CALL_SITES = 3

@@ -19,8 +19,6 @@ from typing import IO, Any, NamedTuple
 
 from litefuse.errors import MetadataError
 
-__all__ = ["Pack", "append_files", "file_in", "pack_of"]
-
 # The time of all files in the archive, so that the same files make the same archive.
 _TIME = (1980, 1, 1, 0, 0, 0)
 # An archive may list any number of files, though it holds few bytes.

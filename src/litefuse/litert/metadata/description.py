@@ -12,8 +12,6 @@ from litefuse.errors import MetadataError
 from litefuse.support.files.readable import check_file
 from litefuse.support.records import Record
 
-__all__ = ["Description", "Finish"]
-
 _MOST_BYTES = 1 << 26
 
 

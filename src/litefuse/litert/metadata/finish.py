@@ -28,9 +28,6 @@ from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, content_of, root
 from litefuse.litert.runtime.model_reader import Model
 
-__all__ = ["finish_file", "model_metadata"]
-
-
 # Files of an archive that is compressed may have so many bytes, though the archive has fewer.
 _MOST_EXPANDED = 1 << 24
 

@@ -13,8 +13,6 @@ import numpy as np
 from litefuse.litert.metadata.schema import ENUMERATIONS, IDENTIFIER, ROOT, TABLES, UNIONS, Field
 from litefuse.litert.runtime.flatbuffer import Table, root
 
-__all__ = ["decoded", "encoded"]
-
 _FORMATS = {"int": "i", "uint": "I", "float": "f", "ubyte": "B"}
 _DTYPES = {"uint": "<u4", "float": "<f4", "ubyte": "u1", "int": "<i4"}
 # Tables within tables: those of the schema are at most this deep.

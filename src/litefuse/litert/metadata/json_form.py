@@ -14,8 +14,6 @@ from typing import Any, cast
 from litefuse.errors import MetadataError
 from litefuse.litert.metadata.schema import ENUMERATIONS, ROOT, SINCE, TABLES, UNIONS, Field
 
-__all__ = ["associated_files_in", "checked", "parser_version"]
-
 _LIMITS = {"int": (-(2**31), 2**31 - 1), "uint": (0, 2**32 - 1), "ubyte": (0, 255)}
 _FLOAT_LIMIT = 3.4028235e38
 

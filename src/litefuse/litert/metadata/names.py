@@ -12,8 +12,6 @@ from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import root
 from litefuse.litert.runtime.model_reader import Model
 
-__all__ = ["NAMES", "Renaming", "original_names", "recorded", "renaming", "signature_names"]
-
 #: The name of the metadata with the names before: JSON, by signature, ``inputs`` and ``outputs``, by the new name.
 NAMES = "LITEFUSE_ORIGINAL_NAMES"
 

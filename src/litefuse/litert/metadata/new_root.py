@@ -20,8 +20,6 @@ from litefuse.litert.runtime.flatbuffer import Table
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import IDENTIFIER
 
-__all__ = ["BUFFER", "MAP", "METADATA", "MODEL", "SIGNATURE", "SUBGRAPH", "TENSOR", "Block", "write_with_root"]
-
 _ALIGNMENT = 16
 # Readers take offsets as signed 32-bit numbers.
 _LARGEST_OFFSET = 2**31 - 1

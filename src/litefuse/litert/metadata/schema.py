@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["ENUMERATIONS", "IDENTIFIER", "METADATA_NAME", "ROOT", "SINCE", "TABLES", "UNIONS", "Field"]
-
 #: The identifier of the flatbuffer.
 IDENTIFIER = b"M001"
 #: The name of the model's metadata that holds it.

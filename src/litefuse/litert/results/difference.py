@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from litefuse.litert.inputs.kinds import Kind
 
-__all__ = ["Difference", "Elements", "difference", "difference_of_elements", "elements", "kind_of", "movement"]
-
 # An element may be off by as much as one of this part of the first quartile, whatever it is: sums of many numbers that
 # cancel out are rounded so. Further from 0, a fault of the allowed error shows in the elements beside it as well.
 _OF_OTHERS = 0.1

@@ -18,38 +18,6 @@ from litefuse.litert.runtime.process_memory import c_library
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-__all__ = [
-    "AFFINE_QUANTIZATION",
-    "CALLBACK",
-    "FREE",
-    "GET_EXECUTION_PLAN",
-    "GET_NODE_AND_REGISTRATION",
-    "INIT",
-    "NO_QUANTIZATION",
-    "REPLACE_NODE_SUBSETS",
-    "REPORT_ERROR",
-    "RESIZE_TENSOR",
-    "AllocationType",
-    "BuiltinOperator",
-    "DelegateFlags",
-    "StablehloCompositeParams",
-    "Status",
-    "TfLiteAffineQuantization",
-    "TfLiteContext",
-    "TfLiteDelegate",
-    "TfLiteNode",
-    "TfLiteRegistration",
-    "TfLiteTensor",
-    "TfLiteType",
-    "address_of",
-    "free",
-    "guarded",
-    "int_array",
-    "owned_int_array",
-    "read_float_array",
-    "read_int_array",
-]
-
 
 class Status(IntEnum):
     """``TfLiteStatus``."""

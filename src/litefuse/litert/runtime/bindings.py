@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
 
-__all__ = ["PreparedCall", "ReadingBinding", "StepsOfRuntime", "read_tensor", "run"]
-
 Result = TypeVar("Result")
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["INPUTS", "OUTPUTS"]
-
 # By the least number of inputs, all of which must be present.
 _BY_COUNT = {
     1: """

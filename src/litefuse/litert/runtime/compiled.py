@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["compiled"]
-
 Kernel = TypeVar("Kernel", bound=CustomOp)
 
 # numba knows float16 too, but compiles it for GPUs only.

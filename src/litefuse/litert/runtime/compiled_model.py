@@ -23,8 +23,6 @@ from litefuse.litert.runtime.tensors import NUMBERS, STRING
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Accelerator", "CompiledModel", "ModelSignature", "TensorDetails"]
-
 # LiteRtEnvOptionTag
 _AUTO_REGISTER, _MIN_SEVERITY = 24, 25
 _INTEGER, _ERROR = 2, 3

@@ -20,24 +20,6 @@ if TYPE_CHECKING:
     from litefuse.litert.runtime.outputs import Outputs
     from litefuse.litert.runtime.scales import QuantizationParameters
 
-__all__ = [
-    "PACK",
-    "CustomOp",
-    "PartlyNativeKernel",
-    "TensorSpec",
-    "custom_op",
-    "find_kernel",
-    "has_kernel",
-    "installed_kernels",
-    "is_beyond_native",
-    "is_registered",
-    "kernel_beyond_native",
-    "kernels_by_name",
-    "registered_kernels",
-    "registered_libraries",
-    "replace_registered",
-]
-
 ENTRY_POINT_GROUP = "litefuse.kernels"
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from litefuse.litert.runtime.native import NativeKernels
 
-__all__ = ["Delegate", "delegate"]
-
 Result = TypeVar("Result")
 
 logger = logging.getLogger("litefuse.runtime")

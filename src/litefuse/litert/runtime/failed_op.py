@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from litefuse.litert.runtime.model_reader import Graph, Model
 
-__all__ = ["FailedOp", "OpPlace", "failed_op", "op_at"]
-
 # The runtime's reports of nodes that fail, the innermost first.
 _FAILURE = re.compile(r"Node number (?P<number>\d+) \((?P<op>[^)\n]*)\) failed to (?P<step>prepare|invoke)")
 

@@ -17,8 +17,6 @@ from typing import Any, TypeAlias
 
 from litefuse.errors import InterpreterError
 
-__all__ = ["Table", "content_of", "damage_reported", "damaged", "leave", "mapped", "release", "root", "shared_files"]
-
 _INT32 = struct.Struct("<i")
 _UINT16 = struct.Struct("<H")
 _UINT32 = struct.Struct("<I")

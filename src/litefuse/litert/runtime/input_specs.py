@@ -21,21 +21,6 @@ from litefuse.support.report.sections import Section
 if TYPE_CHECKING:
     from ai_edge_litert.interpreter import Interpreter
 
-__all__ = [
-    "InputSpec",
-    "fit_inputs",
-    "fitting",
-    "input_specs",
-    "interpreter_sections",
-    "load_arrays",
-    "load_inputs",
-    "misfits",
-    "no_input",
-    "restored_strings",
-    "signature_section",
-    "stored_strings",
-]
-
 _NO_VALUES = "no numbers or strings"
 # The suffix of the array of lengths, after the name of the strings; no input or output has such a name.
 _LENGTHS = " (lengths)"

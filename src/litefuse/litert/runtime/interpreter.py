@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     _Outputs = dict[str, npt.NDArray[Any]]
     _Guard = Callable[[Callable[[], _Outputs]], _Outputs]
 
-__all__ = ["Interpreter", "SignatureRunner"]
-
 Result = TypeVar("Result")
 
 # The prefix of the native kernels' messages.

@@ -18,8 +18,6 @@ from litefuse.litert.runtime.delegate import Delegate
 from litefuse.litert.runtime.kernel_pack import native_library
 from litefuse.litert.runtime.native import NativeKernels, pack
 
-__all__ = ["KernelDelegates", "kernel_delegates", "missing_kernels"]
-
 
 class KernelDelegates(NamedTuple):
     """Kernels, as a runtime takes them.

@@ -17,18 +17,6 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
-__all__ = [
-    "READERS_OF_OPTIONS",
-    "RESOLVED_OPS",
-    "XNNPACK_OPS",
-    "by_kernel",
-    "kernel_classes",
-    "native_library",
-    "ops_that_run_in_litert",
-    "pack_kernel",
-    "runs_in_litert",
-]
-
 READERS_OF_OPTIONS = frozenset({"AudioSpectrogram", "Mfcc", "NumericVerify", "TFLite_Detection_PostProcess"})
 """Those whose kernels read their options as a flexbuffer without a check."""
 

@@ -22,8 +22,6 @@ from litefuse.litert.runtime import abi
 from litefuse.litert.runtime.abi import guarded
 from litefuse.litert.runtime.process_memory import library_of, read_memory
 
-__all__ = ["Layout", "check_layout", "probe_model"]
-
 CUSTOM_NAME = "litefuse.layout_probe"
 COMPOSITE_NAME = "litefuse.layout_probe_composite"
 OPTIONS: bytes = bytes(flexbuffers.Dumps({"probe": 41}))

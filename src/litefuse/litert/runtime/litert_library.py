@@ -16,24 +16,6 @@ from typing import Any
 
 from litefuse.errors import InterpreterError
 
-__all__ = [
-    "ACCELERATORS",
-    "CREATE_DELEGATE",
-    "DELETE_DELEGATE",
-    "GET_HARDWARE",
-    "GET_NAME",
-    "GET_VERSION",
-    "EnvironmentOption",
-    "Layout",
-    "LiteRtError",
-    "TensorType",
-    "call",
-    "create",
-    "library",
-    "new_layout",
-    "release",
-]
-
 #: ``LITERT_TENSOR_MAX_RANK``.
 _MAX_RANK = 8
 #: ``LiteRtHwAccelerators``.

@@ -10,8 +10,6 @@ from litefuse.errors import KernelError
 from litefuse.litert.runtime.custom_op import CustomOp, custom_op
 from litefuse.support.plug_ins.modules import import_kernels
 
-__all__ = ["is_library", "load_kernels", "register_library"]
-
 _SUFFIXES = frozenset({".so", ".dylib", ".dll"})
 
 

@@ -13,8 +13,6 @@ from litefuse.litert.runtime.soundness import check_soundness
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_file
 
-__all__ = ["check", "check_model", "chosen_signature", "path_and_content"]
-
 # The runtime is given a path in UTF-8, with which it finds a file on Windows only if it is of ASCII.
 _PATHS = "ascii" if sys.platform == "win32" else "utf-8"
 

@@ -26,8 +26,6 @@ from litefuse.litert.runtime.model_tables import (
     sizes_of,
 )
 
-__all__ = ["Graph", "Model", "Op", "Scales", "Signature", "Tensor", "are_same_scales"]
-
 # The type BlockwiseQuantization of the union QuantizationDetails.
 _BLOCKWISE = 2
 

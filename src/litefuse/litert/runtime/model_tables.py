@@ -10,23 +10,6 @@ from typing import NamedTuple, cast
 
 from litefuse.litert.runtime.flatbuffer import Table
 
-__all__ = [
-    "ACTIVATIONS",
-    "BUILTIN_OPS",
-    "CALLEES",
-    "DTYPE_NUMBERS",
-    "IDENTIFIER",
-    "OP_NUMBERS",
-    "TENSOR_TYPES",
-    "OpCode",
-    "custom_options",
-    "data_of",
-    "data_span",
-    "dtype_name",
-    "names_of",
-    "sizes_of",
-]
-
 #: The identifier behind the first four bytes of a LiteRT model.
 IDENTIFIER = b"TFL3"
 

@@ -17,8 +17,6 @@ from litefuse.litert.runtime.layout import check_layout
 from litefuse.support.files.readable import check_file
 from litefuse.support.logs.events import silent_by_default
 
-__all__ = ["NativeKernels", "pack"]
-
 logger = logging.getLogger("litefuse.runtime")
 silent_by_default()
 

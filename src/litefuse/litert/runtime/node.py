@@ -28,8 +28,6 @@ from litefuse.litert.runtime.tensors import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Node", "node_text"]
-
 _CONSTANT = (AllocationType.MMAP_RO, AllocationType.PERSISTENT_RO)
 
 

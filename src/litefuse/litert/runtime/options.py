@@ -13,8 +13,6 @@ from litefuse.errors import KernelError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Parameters", "decode_map"]
-
 
 def decode_map(data: bytes) -> dict[str, Any] | None:
     """Decodes a flexbuffer map; returns None for anything else. A string that is not UTF-8 stays bytes.

@@ -25,8 +25,6 @@ from litefuse.litert.runtime.tensors import STRING, array_view, encode_strings, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Output", "Outputs", "make_dynamic", "resize"]
-
 
 @dataclass
 class Output:

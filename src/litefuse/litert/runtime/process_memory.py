@@ -12,8 +12,6 @@ import sys
 from ctypes import c_char_p, c_size_t, c_uint32, c_void_p
 from typing import NamedTuple
 
-__all__ = ["WorkingSet", "c_library", "library_of", "read_memory", "working_set"]
-
 # MEM_IMAGE, and PAGE_EXECUTE with what may be done besides
 _OF_LIBRARY, _EXECUTABLE = 0x1000000, 0xF0
 

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["QuantizationParameters", "are_scales", "dequantized", "is_quantized", "is_same_scale", "quantized"]
-
 
 @dataclass(frozen=True, eq=False)
 class QuantizationParameters:

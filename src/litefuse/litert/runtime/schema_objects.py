@@ -14,23 +14,6 @@ from ai_edge_litert import schema_py_generated as schema
 from litefuse.litert.runtime.flatbuffer import Table
 from litefuse.litert.runtime.model_tables import BUILTIN_OPS, IDENTIFIER, OP_NUMBERS, dtype_name
 
-__all__ = [
-    "add_metadata",
-    "bytes_of",
-    "custom_code",
-    "dtype_of",
-    "flatbuffer_of",
-    "made",
-    "object_of",
-    "objects_of",
-    "op_code",
-    "op_name",
-    "op_names",
-    "set_options",
-    "tensor_like",
-    "tensor_name",
-]
-
 
 def objects_of(content: Any) -> Any:
     """Returns a model as the schema's objects, which have what is stored behind the flatbuffer as if it were inside.

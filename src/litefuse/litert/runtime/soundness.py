@@ -27,8 +27,6 @@ from litefuse.litert.runtime.model_tables import (
     data_span,
 )
 
-__all__ = ["check_soundness"]
-
 
 class _Unsound(Exception):  # noqa: N818  becomes an InterpreterError
     """A violation."""

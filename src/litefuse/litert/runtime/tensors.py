@@ -23,22 +23,6 @@ from litefuse.litert.runtime.abi import (
 )
 from litefuse.litert.runtime.scales import QuantizationParameters, are_scales
 
-__all__ = [
-    "MOST_STRINGS",
-    "NUMBERS",
-    "STRING",
-    "are_strings",
-    "array_view",
-    "decode_strings",
-    "dtype_of",
-    "encode_strings",
-    "name_of",
-    "quantization_of",
-    "read_strings",
-    "shape_of",
-    "signature_of",
-]
-
 STRING = np.dtype(object)
 
 MOST_STRINGS = 2**29 - 3

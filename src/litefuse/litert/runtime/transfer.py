@@ -13,8 +13,6 @@ from litefuse.errors import KernelError
 from litefuse.litert.runtime.custom_op import CustomOp, registered_kernels, replace_registered
 from litefuse.support.options.names import refuse_one_string
 
-__all__ = ["kernel_by_value", "kernels_by_value", "pickle_kernels", "registered_by_value", "unpickle_kernels"]
-
 
 def pickle_kernels() -> dict[str, bytes]:
     """Pickles the kernels that the running program registered, each separately.

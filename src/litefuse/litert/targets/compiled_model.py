@@ -11,8 +11,6 @@ import numpy.typing as npt
 from litefuse.litert.targets.question import Arrays, Question, TargetCall
 from litefuse.litert.targets.target import installed
 
-__all__ = ["compile_model", "not_callable", "run_rounds", "software"]
-
 
 def software() -> str:
     """Returns the name and the version of the software."""

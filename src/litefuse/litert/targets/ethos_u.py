@@ -16,8 +16,6 @@ from litefuse.litert.targets.op_table import Limits, OpTable
 from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 
-__all__ = ["ETHOS_U_OPS", "EthosU"]
-
 _PACKAGE = "ethos-u-vela"
 # As Vela names them: the generation of the NPU, and the MACs in a cycle.
 _ACCELERATORS = (

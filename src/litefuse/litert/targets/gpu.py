@@ -12,8 +12,6 @@ from litefuse.litert.targets.op_table import Limits, OpTable
 from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.target import Hint, Target, logged
 
-__all__ = ["GPU_OPS", "Gpu"]
-
 _ACCELERATORS = "GPU|CPU"
 
 # The accelerator prints the refused ops, each kind with each reason once for a subgraph, below this line.

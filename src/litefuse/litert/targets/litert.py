@@ -10,8 +10,6 @@ from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.target import Hint, Target, installed, logged
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["VARIABLES", "Cpu", "LiteRT", "reported_errors"]
-
 _ACCELERATORS = "CPU"
 
 # litert/core/model/model_load.cc

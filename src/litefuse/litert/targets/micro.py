@@ -19,8 +19,6 @@ from litefuse.litert.targets.target import Hint, Target, installed, logged, not_
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["MICRO_OPS", "Micro"]
-
 _PACKAGE = "tflite-micro"
 _RUNTIME = "tflite_micro.python.tflite_micro.runtime"
 

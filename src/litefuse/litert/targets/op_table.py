@@ -12,8 +12,6 @@ from litefuse.litert.targets.question import Refusal
 if TYPE_CHECKING:
     from litefuse.litert.runtime.model_reader import Graph, Model, Op
 
-__all__ = ["CUSTOM", "Limits", "OpTable", "refused_by_table"]
-
 #: The reason to refuse a custom op.
 CUSTOM = "it is a custom op"
 

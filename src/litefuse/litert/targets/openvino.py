@@ -15,8 +15,6 @@ from litefuse.litert.targets.question import Answer, Arrays, Question, Refusal, 
 from litefuse.litert.targets.target import Hint, Target, installed, logged, not_installed
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["OPENVINO_OPS", "OpenVINO"]
-
 _PACKAGE = "openvino"
 # On the CPU, with floats as they are, and activations not rounded where weights are integers.
 _DEVICE, _OPTIONS = "CPU", {"EXECUTION_MODE_HINT": "ACCURACY"}

@@ -10,8 +10,6 @@ from litefuse.support.plug_ins.entry_points import PlugIn
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Answer", "Arrays", "Question", "Refusal", "TargetCall"]
-
 Arrays: TypeAlias = "Mapping[str, npt.NDArray[Any]]"
 
 

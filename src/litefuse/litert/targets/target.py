@@ -14,8 +14,6 @@ from litefuse.litert.targets.op_table import OpTable
 from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.support.target_traits import TargetTraits
 
-__all__ = ["Hint", "Target", "installed", "logged", "not_installed"]
-
 
 def installed(software: str, package: str) -> str:
     """Returns the name of software with the version of the package that has it."""

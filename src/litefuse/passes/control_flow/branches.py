@@ -25,8 +25,6 @@ from litefuse.ir.passes import visit_ops
 from litefuse.ir.shapes.graph import Function, ModuleGraph
 from litefuse.ir.shapes.inference import Inference
 
-__all__ = ["CopyBranchResults", "DeferBranches", "FoldBranches", "LowerCase", "LowerConditions", "MarkBranches"]
-
 # The attribute of a function that is a branch whose shapes may not fit while it is not taken.
 _DEFERRED = "litefuse.deferred"
 

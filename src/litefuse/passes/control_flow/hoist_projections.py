@@ -16,8 +16,6 @@ from litefuse.ir.passes import visit_ops
 if TYPE_CHECKING:
     from litefuse.passes.tensor_lists.item_reads import Item
 
-__all__ = ["HoistProjections"]
-
 # Ops that may be between a weight and the product.
 _REARRANGING = frozenset(
     {"tf.Identity", "tf.Reshape", "tf.Slice", "tf.Split", "tf.SplitV", "tf.Squeeze", "tf.StridedSlice", "tf.Transpose"}

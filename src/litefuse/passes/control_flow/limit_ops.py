@@ -9,8 +9,6 @@ from litefuse.ir.call_graph import callees, callees_first, functions, is_public,
 from litefuse.ir.mlir import ir
 from litefuse.support.options.limits import current_limits
 
-__all__ = ["LimitOps"]
-
 
 class LimitOps:
     """Refuses a module with more ops than the limit, where each function counts once for each use.

@@ -23,8 +23,6 @@ from litefuse.ir.passes import visit_ops
 from litefuse.ir.purity import is_pure, is_used
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["DropLoopVariables", "FillBuffers", "OutlineLoops"]
-
 _CONFIGURING = CONSTANTS | {"tfl.no_value"}
 # The dtypes of LiteRT's FILL that such a buffer may have.
 _DTYPES = frozenset({"f16", "f32", "i1", "i8", "i16", "i32", "i64"})

@@ -14,8 +14,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
 
-__all__ = ["LowerFor"]
-
 
 class LowerFor:
     """Rewrites a loop over a range as one with a condition::

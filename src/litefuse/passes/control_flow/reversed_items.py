@@ -9,8 +9,6 @@ from litefuse.ir.op_creation import create_like
 from litefuse.ir.passes import visit_ops
 from litefuse.ir.purity import is_used
 
-__all__ = ["ReadReversed"]
-
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
 
 

@@ -20,8 +20,6 @@ from litefuse.ir.purity import has_side_effects, is_pure, is_repeatable, is_used
 from litefuse.ir.shapes.call_types import refine_type
 from litefuse.support.options.limits import MAX_UNROLLED_OPS, MAX_UNROLLED_STEPS
 
-__all__ = ["LoopOutcome", "UnrollLoops"]
-
 _KnownValues: TypeAlias = "Mapping[ir.Value, npt.NDArray[Any]]"
 
 _LARGEST = 8

@@ -13,8 +13,6 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type, uniform_of
 
-__all__ = ["emitted", "float_constant", "integer_constant", "is_constant", "is_on_grid", "quantized_bias"]
-
 _PAIR = ("tfl.dequantize", "tfl.quantize")
 _MOVING = ("tfl.reshape", "tfl.transpose")
 # The largest distance of a rounded constant from its step, relative to the constant: float32 has 24 bits.

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from litefuse.ir.mlir import ir
 
-__all__ = ["Grid", "NotCovered", "Uniform", "affine_grid", "quantized_type", "symmetric_grid", "uniform_of"]
-
 _LEAST, _MOST = -128, 127
 _TYPE = re.compile(r"!quant\.uniform<i(\d+)(?:<[^>]*>)?:f32(?::(\d+))?, (.*)>")
 

@@ -16,8 +16,6 @@ from litefuse.passes.fake_quantization.constants import float_constant
 from litefuse.passes.fake_quantization.grid import Uniform, quantized_type, uniform_of
 from litefuse.passes.fake_quantization.kernels import AVERAGES, SAME
 
-__all__ = ["IntegerBoundary", "move_up", "quantize_users"]
-
 _BOUNDS = {"tfl.relu": (0.0, np.inf), "tfl.relu6": (0.0, 6.0), "tfl.relu_n1_to_1": (-1.0, 1.0)}
 
 

@@ -28,8 +28,6 @@ from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantize
 from litefuse.passes.fake_quantization.integer_boundary import move_up, quantize_users
 from litefuse.passes.fake_quantization.kernels import AVERAGES, CHANNEL_AXES, FIXED, RESCALING, SAME
 
-__all__ = ["IntegerOps", "UncoveredOp"]
-
 _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
 # Ops that may keep the scale of their operand where their result has none of its own.
 _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})

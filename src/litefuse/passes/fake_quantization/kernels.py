@@ -9,8 +9,6 @@ from collections.abc import Mapping
 
 from litefuse.passes.fake_quantization.grid import Uniform
 
-__all__ = ["AVERAGES", "CHANNEL_AXES", "FIXED", "RESCALING", "SAME"]
-
 #: Products with weights: the axis of the output channels in the weights, which may have one scale each; None for one
 #: scale for all. Operand 0 is the input, 1 the weights, 2 the bias (TRANSPOSE_CONV has the shape first).
 CHANNEL_AXES: Mapping[str, int | None] = {

@@ -15,8 +15,6 @@ from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64
 
-__all__ = ["known_value"]
-
 Array = npt.NDArray[Any]
 
 _LONGEST = 48

@@ -30,8 +30,6 @@ from litefuse.passes.fake_quantization.grid import (
 from litefuse.passes.fake_quantization.known_values import known_value
 from litefuse.passes.fake_quantization.rounding import Rounding, rounding_of
 
-__all__ = ["CheckPairs", "NodesFound", "PairFakeQuantization"]
-
 _PRODUCTS = (
     *("tf.BatchMatMulV2", "tf.BatchMatMulV3", "tf.Conv2D", "tf.Conv2DBackpropInput", "tf.DepthwiseConv2dNative"),
     *("tf.Einsum", "tf.MatMul"),

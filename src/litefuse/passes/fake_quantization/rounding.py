@@ -12,8 +12,6 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.passes.fake_quantization.grid import Grid
 from litefuse.passes.fake_quantization.known_values import known_value
 
-__all__ = ["Rounding", "rounding_of"]
-
 Numbers = npt.NDArray[np.float64]
 
 _COPIES = frozenset({"tf.Identity", "tf.StopGradient"})

@@ -10,8 +10,6 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
 
-__all__ = ["EmbeddingLookups"]
-
 
 class EmbeddingLookups:
     """Looks rows up instead of gathering them::

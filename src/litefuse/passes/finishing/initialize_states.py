@@ -24,8 +24,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
 from litefuse.ir.purity import erase_unused, is_used, replace_op
 
-__all__ = ["InitializeStates"]
-
 # A size: an element of a vector, which is computed, or a number.
 _Size: TypeAlias = "tuple[ir.Value, int] | int"
 

@@ -11,8 +11,6 @@ from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import is_float32
 
-__all__ = ["KNOWN", "PREPARED", "KeepCopies"]
-
 # Ops that XNNPACK computes in float32.
 _DELEGATED = frozenset(
     {

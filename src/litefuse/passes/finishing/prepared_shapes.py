@@ -17,8 +17,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import is_used, replace_op
 from litefuse.passes.finishing.kept_copies import KNOWN, PREPARED
 
-__all__ = ["PrepareShapes"]
-
 # The highest rank that STRIDED_SLICE supports, and the dtypes that SLICE supports as well.
 _MAX_RANK = 5
 _SLICED = frozenset({"f32", "i1", "i16", "i32", "i64", "i8", "ui8"})

@@ -8,8 +8,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.passes import visit_ops
 
-__all__ = ["SeparateActivations"]
-
 _FUSED = "fused_activation_function"
 _OPS = MappingProxyType({"RELU": "tfl.relu", "RELU6": "tfl.relu6", "RELU_N1_TO_1": "tfl.relu_n1_to_1"})
 

@@ -10,8 +10,6 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.purity import erase_unused, operand_owners
 
-__all__ = ["CancelLayoutChanges"]
-
 _SWAPPED = {0: 1, 1: 0}
 _BITS = 3  # of the masks of a slice of rank 3
 # Ops that are the same in both layouts but for the axis.

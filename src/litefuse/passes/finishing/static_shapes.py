@@ -17,9 +17,6 @@ from litefuse.ir.purity import erase_unused
 from litefuse.ir.shapes.result_types import FORWARDING, inferred_shape
 from litefuse.ir.types import ranked_type, shape_of
 
-__all__ = ["TypeStaticShapes"]
-
-
 # The ops that sizes are computed with.
 _SIZES = frozenset({"tfl.pack", "tfl.shape", "tfl.strided_slice"})
 

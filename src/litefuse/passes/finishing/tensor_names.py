@@ -8,8 +8,6 @@ from typing import NamedTuple
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir
 
-__all__ = ["NameTensors"]
-
 
 class NameTensors(NamedTuple):
     """Names the inputs and outputs of each exported function as TFLiteConverter does, after the TensorFlow graph.

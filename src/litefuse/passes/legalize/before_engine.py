@@ -13,8 +13,6 @@ from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.decomposition import Decomposed, Decomposition, before_engine, forms_before_engine
 from litefuse.passes.legalize.lacking_ops import withhold
 
-__all__ = ["RewriteBeforeLowering"]
-
 # Rewritings contain ops that are rewritten in turn: in another dtype, for example, and then in another form.
 _MAX_ROUNDS = 4
 

@@ -11,8 +11,6 @@ from litefuse.ir.passes import visit_ops
 from litefuse.ir.types import is_resource, is_variant
 from litefuse.passes.legalize.lacking_ops import withhold
 
-__all__ = ["WithholdChosenOps"]
-
 _REASON = "it was chosen to be a custom op"
 
 

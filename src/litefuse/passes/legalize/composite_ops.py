@@ -11,8 +11,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.passes import visit_ops
 
-__all__ = ["EmitCompositeOps", "composite_name", "create_composite_op"]
-
 
 class EmitCompositeOps:
     """Converts the composites that ``Builder.composite`` created to the ops that are exported.

@@ -26,8 +26,6 @@ from litefuse.passes.legalize.lacking_ops import (
 from litefuse.support.options.names import closest
 from litefuse.support.records import Record
 
-__all__ = ["EmitCustomOps"]
-
 # Limits of frequencies, which the kernel of Mfcc reads as integers (tflite/kernels/mfcc.cc).
 _LIMITS = ("lower_frequency_limit", "upper_frequency_limit")
 

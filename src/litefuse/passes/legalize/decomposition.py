@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
     from litefuse.ir.tensorflow_op import TensorFlowOp
 
-__all__ = [
-    "BeforeEngine",
-    "Decomposed",
-    "Decomposition",
-    "before_engine",
-    "decomposed_ops",
-    "decomposition",
-    "find_decompositions",
-    "forms_before_engine",
-]
-
 
 class Decomposition:
     """An exact rewriting of a TensorFlow op into TensorFlow ops that LiteRT has.

@@ -7,8 +7,6 @@ from litefuse.ir.litert_ops import arithmetic
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import visit_ops
 
-__all__ = ["ExpandPowers"]
-
 _EXPONENTS = frozenset({2, 3, 4})
 
 

@@ -11,8 +11,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import Visitor, visit_ops
 
-__all__ = ["LowerInplaceOps"]
-
 
 class LowerInplaceOps:
     """Rewrites the ops of TensorFlow's ``inplace_ops`` as ops without side effects::

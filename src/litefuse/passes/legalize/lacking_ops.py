@@ -9,20 +9,6 @@ from litefuse.ir.attributes import WITHHELD
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.mlir import func, ir
 
-__all__ = [
-    "REASON",
-    "RUNTIME_KERNELS",
-    "CustomOpForm",
-    "has_left_over",
-    "is_chosen",
-    "is_option",
-    "left_over",
-    "release",
-    "tensorflow_name",
-    "tensorflow_op",
-    "withhold",
-]
-
 #: The attribute of an op that states why it was not rewritten into builtin ops.
 REASON = "_litefuse_not_rewritten"
 

@@ -22,8 +22,6 @@ from litefuse.passes.legalize.rewriting import Rewriting, Rewritings, spliced
 from litefuse.passes.legalize.seen_ops import replace_results
 from litefuse.passes.weights.fold_constants import FoldConstants
 
-__all__ = ["DecomposeOps"]
-
 
 class DecomposeOps(NamedTuple):
     """Rewrites the TensorFlow ops that the engine left, if there is an exact rewriting.

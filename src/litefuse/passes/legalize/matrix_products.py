@@ -9,8 +9,6 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
 
-__all__ = ["MultiplyMatrices"]
-
 
 class MultiplyMatrices:
     """Replaces products with transposed matrices that are computed::

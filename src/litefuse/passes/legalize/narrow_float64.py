@@ -13,8 +13,6 @@ from litefuse.ir.constants import stored, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 
-__all__ = ["NarrowFloat64"]
-
 _COMPUTING = frozenset({*FUNCTIONS, *FUNCTIONS_OF_FLOAT64, *MOVES, "Rsqrt", "Sign", "ZerosLike"})
 # Functions have no exact form in integers.
 _FUNCTIONS = frozenset({*FUNCTIONS_OF_FLOAT64, "Rsqrt", "Sqrt"})

@@ -16,8 +16,6 @@ from litefuse.passes.legalize.dtypes.widened import Narrowed, Widened, is_widene
 from litefuse.passes.legalize.lacking_ops import is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.passes.legalize.seen_ops import constant_operands, replace_results, small_constant, tensorflow_op_of
 
-__all__ = ["Rewriting", "Rewritings", "spliced"]
-
 # A rewriting may contain ops that are rewritten in turn.
 _MAX_DEPTH = 4
 

@@ -15,8 +15,6 @@ from litefuse.ir.tensors import select
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["RoundedQuotient"]
-
 _ROUNDED = frozenset({"tf.Ceil", "tf.Floor", "tf.Rint", "tf.Round"})
 _INTEGERS = frozenset({"i32", "i64"})
 

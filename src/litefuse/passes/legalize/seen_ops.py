@@ -17,8 +17,6 @@ from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.lacking_ops import is_option, tensorflow_op
 
-__all__ = ["constant_operands", "replace_results", "small_constant", "tensorflow_op_of"]
-
 # Constants that determine shapes are small; a weight remains an operand.
 _MAX_ELEMENTS = 1024
 

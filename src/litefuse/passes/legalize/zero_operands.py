@@ -9,8 +9,6 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import visit_ops
 
-__all__ = ["KeepZeroOperands"]
-
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 _ZEROS = {"f16": np.float16, "f32": np.float32, "i32": np.int32, "i64": np.int64}
 # The operands of each op that the engine converts to a factor.

@@ -7,8 +7,6 @@ from litefuse.ir.passes import visit_ops
 from litefuse.ir.purity import erase_unused
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, sliced
 
-__all__ = ["ComplexPairs"]
-
 _PARTS = {"tfl.real": 0, "tfl.imag": 1}
 
 

@@ -17,8 +17,6 @@ from litefuse.ir.types import is_float32
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 
-__all__ = ["EmitEqualOps", "UnpackReversals"]
-
 # The window of MAX_POOL_2D that Vela takes: its height, and all of its elements.
 _MAX_HEIGHT, _MAX_WINDOW = 256, 1 << 16
 

@@ -18,8 +18,6 @@ from litefuse.ir.op_creation import create_op
 from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 
-__all__ = ["LowerRanks"]
-
 #: A value and the shape that it is given, None for its own, or an int32 constant.
 _LowOperand: TypeAlias = "tuple[ir.Value, Sequence[int] | None] | npt.NDArray[np.int32]"
 

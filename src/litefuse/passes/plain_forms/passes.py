@@ -10,8 +10,6 @@ from litefuse.passes.plain_forms.plain_operands import FlattenIds, PlainOperands
 from litefuse.passes.plain_forms.plain_slices import PlainSlices
 from litefuse.passes.plain_forms.reshapes import JoinReshapes
 
-__all__ = ["plain_forms"]
-
 
 def plain_forms(target: TargetTraits) -> list[Pass]:
     """Returns the passes that give ops the forms that a target takes, where it does not take them all."""

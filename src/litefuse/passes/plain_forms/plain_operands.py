@@ -14,8 +14,6 @@ from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
-__all__ = ["FlattenIds", "PlainOperands"]
-
 # The most zeros that are stored.
 _MOST_ZEROS = 4096
 _INT32 = np.iinfo(np.int32)

@@ -9,8 +9,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.passes import visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
-__all__ = ["PlainSlices"]
-
 
 class _Range(NamedTuple):
     """Slice of an axis: ``length`` elements from ``begin`` on, ``stride`` apart."""

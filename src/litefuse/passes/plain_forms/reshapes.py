@@ -14,8 +14,6 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import is_used
 
-__all__ = ["JoinReshapes", "is_fixed", "reshaped", "resized", "sliced"]
-
 # The dtypes of constants that are reshaped here; others get an op.
 _DTYPES = frozenset({"f32", "i1", "i32", "i64"})
 

@@ -10,8 +10,6 @@ from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
 from litefuse.passes.simplify.split_products import is_open, merge_product, reorder
 
-__all__ = ["multiply_matrices", "multiply_rows", "project", "swap_operands"]
-
 
 def multiply_matrices(editor: Editor, node: Node) -> int | None:
     """Lowers a sum over one dimension of products of two tensors that each have one dimension of their own::

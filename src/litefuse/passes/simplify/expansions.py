@@ -15,8 +15,6 @@ from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Function, Node
 from litefuse.ir.shapes.inference import Inference
 
-__all__ = ["EXPANDING", "add_constants_first", "drop_expansions", "pad_instead"]
-
 EXPANDING = ("BroadcastTo", "Fill", "Tile")
 """The ops that repeat values."""
 

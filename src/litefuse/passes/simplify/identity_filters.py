@@ -7,8 +7,6 @@ from litefuse.ir.ops.facts import FLOATS
 from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
 
-__all__ = ["take_windows"]
-
 
 def take_windows(editor: Editor, node: Node) -> int | None:
     """Extracts windows directly, which Keras's ``extract_patches`` computes with an identity matrix as the filter::

@@ -15,18 +15,6 @@ from litefuse.ir.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.ir.shapes.graph import Node
 from litefuse.passes.simplify.split_products import add_squeeze, is_open
 
-__all__ = [
-    "SIMPLIFICATIONS",
-    "Simplification",
-    "bound_before_root",
-    "keep_reduced",
-    "keeps_axes",
-    "new_axes",
-    "reshape_back",
-    "reshape_constant",
-    "scalar_operand",
-]
-
 _TRANSPOSED_CONVOLUTIONS = ("Conv2DBackpropInput", "Conv3DBackpropInputV2")
 _REDUCTIONS = ("Max", "Mean", "Min", "Prod", "Sum")
 

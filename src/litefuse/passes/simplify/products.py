@@ -12,16 +12,6 @@ from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
 from litefuse.passes.simplify.split_products import merge_reshaped
 
-__all__ = [
-    "SPLITTABLE",
-    "activate_first",
-    "compute_first",
-    "multiply_merged",
-    "multiply_once",
-    "multiply_split",
-    "unflatten_product",
-]
-
 _PRODUCTS = ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")
 # Ops on each element or row, which are the same before and after a reshape that keeps the rows.
 _UNARY = frozenset({"Exp", "Identity", "LogSoftmax", "Neg", "Relu", "Sigmoid", "Softmax", "Tanh"})

@@ -37,8 +37,6 @@ from litefuse.passes.simplify.products import (
 )
 from litefuse.passes.simplify.split_products import squeeze, squeeze_from_front, transpose_split
 
-__all__ = ["Changes", "Simplify", "rewrite"]
-
 # The ops that are erased when nothing uses them anymore.
 _ARITHMETIC = frozenset({*VALUES, *NAMES, *EXPANDING, *SPLITTABLE, "Const", "MatMul", "Split"})
 

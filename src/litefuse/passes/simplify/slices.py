@@ -13,8 +13,6 @@ from litefuse.ir.shapes.editor import Editor, is_known
 from litefuse.ir.shapes.graph import Node
 from litefuse.passes.simplify.neutral_ops import keeps_axes
 
-__all__ = ["bound_slice", "take_stacked"]
-
 _HIGHEST = 2**31 - 1
 
 

@@ -17,19 +17,6 @@ from litefuse.ir.ops.facts import Dims, Tensor, known
 from litefuse.ir.shapes.editor import Editor, is_known
 from litefuse.ir.shapes.graph import Node
 
-__all__ = [
-    "add_squeeze",
-    "add_transpose",
-    "is_open",
-    "merge_product",
-    "merge_reshaped",
-    "numbers",
-    "reorder",
-    "squeeze",
-    "squeeze_from_front",
-    "transpose_split",
-]
-
 _CONVOLUTION = {
     "strides": [1, 1, 1, 1],
     "padding": "VALID",

@@ -14,8 +14,6 @@ from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
 from litefuse.passes.simplify.split_products import add_transpose, is_open, numbers, reorder
 
-__all__ = ["multiply_constant_last", "reshape_first", "transpose_ones"]
-
 
 def multiply_constant_last(editor: Editor, node: Node) -> int | None:
     """Swaps the operands of a product of a constant and rows, as the engine does for FULLY_CONNECTED::

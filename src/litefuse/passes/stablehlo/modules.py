@@ -13,8 +13,6 @@ from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, stablehlo
 from litefuse.passes.control_flow.limit_ops import LimitOps
 
-__all__ = ["read_module", "unknown_call", "without_annotations"]
-
 # Checks that the sizes are those that the program was exported for: the model's own shapes imply that already.
 _ASSERTIONS = frozenset({"shape_assertion"})
 _MAGIC = b"ML\xefR"

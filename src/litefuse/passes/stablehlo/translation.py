@@ -25,8 +25,6 @@ from litefuse.passes.stablehlo.values import (
     repeated_number,
 )
 
-__all__ = ["Result", "Rule", "Rules", "Translation"]
-
 Result: TypeAlias = "ir.Value | Value"
 
 KnownSizes: TypeAlias = "list[MixedSize | None]"

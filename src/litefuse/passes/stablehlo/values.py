@@ -16,26 +16,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
-__all__ = [
-    "MOST_ELEMENTS",
-    "Elements",
-    "List",
-    "Pool",
-    "Reduction",
-    "Spread",
-    "Value",
-    "constant_numbers",
-    "constant_value",
-    "dims_of",
-    "elements_of",
-    "elements_value",
-    "known_numbers",
-    "number_of",
-    "operands_of",
-    "repeated_number",
-    "spread",
-]
-
 Elements: TypeAlias = "npt.NDArray[np.object_]"
 """The elements of a small tensor of integers or conditions: numbers, or sizes that the model knows (``MixedSize``)."""
 

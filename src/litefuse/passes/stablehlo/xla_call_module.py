@@ -17,8 +17,6 @@ from litefuse.ir.types import tensor_type_of
 if TYPE_CHECKING:
     from litefuse.passes.stablehlo.translation import Translation
 
-__all__ = ["LowerXlaCallModule"]
-
 
 class LowerXlaCallModule:
     """Translates the programs of ``XlaCallModule`` into TensorFlow ops, in place::

@@ -24,8 +24,6 @@ from litefuse.passes.tensor_lists.optionals import remove_optionals
 from litefuse.passes.tensor_lists.ragged_items import take_ragged_items_apart
 from litefuse.passes.tensor_lists.sizes import FirstTurn, Sizes, Unknown, values_of
 
-__all__ = ["LowerTensorLists"]
-
 _FROM_NOTHING = frozenset({"tf.EmptyTensorList", "tf.TensorListReserve"})
 # The ops after which a list has items of some size, whatever was written into it before.
 _OF_SOME_SIZE = frozenset(

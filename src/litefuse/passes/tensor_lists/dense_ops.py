@@ -16,8 +16,6 @@ from litefuse.ir.types import ranked_type, tensor_type_of
 from litefuse.passes.tensor_lists.list_groups import Web, resizes, unsupported
 from litefuse.passes.tensor_lists.list_ops import NONE
 
-__all__ = ["dense_form"]
-
 # What LiteRT's DYNAMIC_UPDATE_SLICE and GATHER take.
 _UPDATED = frozenset({"bool", "float16", "float32", "int8", "int16", "int32", "int64"})
 _GATHERED = frozenset({"bool", "float32", "int8", "int16", "int32", "int64", "string", "uint8"})

@@ -9,8 +9,6 @@ from litefuse.ir.constants import integer_constant
 from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import ir, producer
 
-__all__ = ["Item", "Reading", "item_of", "position_of", "reading"]
-
 
 class Reading(NamedTuple):
     """The item of a loop variable that is this step's.

@@ -25,8 +25,6 @@ from litefuse.passes.tensor_lists.list_ops import (
     variant_items,
 )
 
-__all__ = ["SameValues", "Web", "find_webs", "node", "resizes", "unsupported"]
-
 
 class SameValues:
     """Groups of values, which grow together as it becomes known that they hold the same.

@@ -9,25 +9,6 @@ from litefuse.ir.constants import int32_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import is_variant
 
-__all__ = [
-    "COPYING",
-    "CREATORS",
-    "GROWING",
-    "HOLDS_NOTHINGS",
-    "ITEMS",
-    "ITEM_RESULTS",
-    "NONE",
-    "OPTIONALS",
-    "PASSING",
-    "READERS",
-    "SHAPES",
-    "has_lists",
-    "hold_tensors",
-    "is_list_op",
-    "list_of",
-    "variant_items",
-]
-
 #: The op that makes an optional of nothing; after optionals were removed, an empty list that stands for nothing.
 NONE = "tf.OptionalNone"
 #: The ops that make lists out of something else, and what each takes the items' shape from beside a shape operand.

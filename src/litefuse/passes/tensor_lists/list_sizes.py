@@ -14,8 +14,6 @@ from litefuse.ir.ops.facts import Values, array_of
 from litefuse.passes.tensor_lists.list_groups import Web, resizes, unsupported
 from litefuse.passes.tensor_lists.sizes import ElementsRule, Rule, Sizes, Unknown
 
-__all__ = ["LIST_ELEMENTS", "LIST_RULES", "function_of", "item_sizes", "refuse_varying_items"]
-
 #: The ops that put items into a list: the operand with them, and how many dimensions it has before theirs.
 _WRITERS = {
     "tf.TensorListPushBack": (1, 0),

@@ -40,8 +40,6 @@ from litefuse.ir.ops.substitution import unknowns
 from litefuse.ir.ops.values import MAX_ELEMENTS
 from litefuse.ir.shapes.graph import Attributes, Declared, Elements, constant_elements, declared_by, unknown_elements
 
-__all__ = ["Number", "OpResults", "SizeOf", "emit"]
-
 _OPS = {
     "floordiv": "FloorDiv",
     "maximum": "Maximum",

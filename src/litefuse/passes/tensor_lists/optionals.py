@@ -21,8 +21,6 @@ from litefuse.passes.tensor_lists.list_sizes import function_of
 from litefuse.passes.tensor_lists.op_results import Number, SizeOf, emit
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
 
-__all__ = ["remove_optionals"]
-
 _SOME, _GET = "tf.OptionalFromValue", "tf.OptionalGetValue"
 
 _Kind: TypeAlias = "tuple[str, str | None, int | None]"

@@ -13,8 +13,6 @@ from litefuse.ir.purity import replace_op
 from litefuse.ir.tensors import maximum, minimum
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["take_ragged_items_apart"]
-
 _TO, _FROM = "tf.RaggedTensorToVariant", "tf.RaggedTensorFromVariant"
 
 

@@ -22,8 +22,6 @@ from litefuse.passes.tensor_lists.list_groups import Web
 from litefuse.passes.tensor_lists.list_ops import COPYING, NONE
 from litefuse.passes.tensor_lists.op_results import Number, OpResults, SizeOf
 
-__all__ = ["ElementsRule", "FirstTurn", "Rule", "Sizes", "Unknown", "values_of"]
-
 Rule: TypeAlias = "Callable[[Sizes, ir.OpView, int, int], Dim | None]"
 ElementsRule: TypeAlias = "Callable[[Sizes, ir.OpView], Values | None]"
 _READERS = frozenset({"tf.TensorListElementShape", "tf.TensorListGetItem", "tf.TensorListLength"})

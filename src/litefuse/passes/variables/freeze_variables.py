@@ -17,8 +17,6 @@ from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import assign_variable, resource_value_type, tensor_type_of
 
-__all__ = ["CallOnce", "FreezeVariables", "InitializeVariables", "Verdict", "initializer"]
-
 _HANDLE = "tf.VarHandleOp"
 # The dtypes that the runtime's ASSIGN_VARIABLE and READ_VARIABLE support.
 _STATE_TYPES = frozenset({"f32", "f64", "i1", "i8", "ui8", "i32", "i64"})

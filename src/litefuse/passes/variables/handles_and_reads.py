@@ -6,8 +6,6 @@ from litefuse.ir.call_graph import all_operations, functions, operations
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.purity import replace_op
 
-__all__ = ["MergeHandles", "SeparateReads"]
-
 
 class MergeHandles:
     """Merges the handles of each variable in each function::

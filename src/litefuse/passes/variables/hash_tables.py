@@ -21,8 +21,6 @@ from litefuse.ir.purity import replace_op
 from litefuse.ir.types import ranked_type
 from litefuse.passes.variables.freeze_variables import initializer
 
-__all__ = ["InitializeTables"]
-
 _MAKER = "tf.HashTableV2"
 _FINDER = "tf.LookupTableFindV2"
 _WORDPIECES = "tf.WordpieceTokenizeWithOffsets"

@@ -15,8 +15,6 @@ from litefuse.ir.tensors import Tensor, minimum
 from litefuse.ir.types import TensorType, assign_variable, ranked_tensor_type, tensor_type_of
 from litefuse.passes.variables.freeze_variables import initializer
 
-__all__ = ["KeepGenerators"]
-
 # Ops that LiteRT lacks, with the stateless op that draws the same numbers from a generator that is given. LiteRT's
 # RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL have generators of their own.
 _STATELESS = {

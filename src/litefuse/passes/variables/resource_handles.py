@@ -33,8 +33,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import is_resource, is_variant, resource_value_type, tensor_type_of
 
-__all__ = ["CheckHandles", "LiftReads", "SinkHandles"]
-
 _READ = "tf.ReadVariableOp"
 # Ops that do not change a resource.
 _READS = frozenset(

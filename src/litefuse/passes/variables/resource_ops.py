@@ -12,8 +12,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.passes import Visitor, visit_ops
 from litefuse.ir.types import assign_variable, resource_value_type
 
-__all__ = ["DecomposeResourceOps"]
-
 # How far a generator's counter advances for each number that is drawn from it.
 _SKIPPED = 256
 

@@ -19,8 +19,6 @@ from litefuse.ir.purity import is_used
 from litefuse.passes.weights import Weight, Weights, takes_placeholder, takes_stub
 from litefuse.passes.weights.fold_constants import LARGEST_FOLDED
 
-__all__ = ["CutConstants"]
-
 _Array = npt.NDArray[Any]
 
 # The ops that take parts of a tensor, and the position of that operand.

@@ -17,8 +17,6 @@ from litefuse.ir.engine.lowering import flatbuffer, set_signature
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.purity import is_used
 
-__all__ = ["LARGEST_FOLDED", "FoldConstants", "is_used_among"]
-
 # Ops that compute.
 _COMPUTING = frozenset(
     f"tfl.{name}"

@@ -19,8 +19,6 @@ from litefuse.ir.ops.values import VALUES
 from litefuse.ir.purity import is_used
 from litefuse.passes.weights.fold_constants import LARGEST_FOLDED, is_used_among
 
-__all__ = ["FoldFloat64"]
-
 _Array = npt.NDArray[Any]
 
 _DTYPES: Mapping[str, np.dtype[Any]] = {

@@ -19,8 +19,6 @@ from litefuse.ir.op_creation import create_value
 from litefuse.ir.purity import is_used, replace_op
 from litefuse.passes.weights import Weight, Weights, takes_stub
 
-__all__ = ["FoldWeights"]
-
 _Array = npt.NDArray[Any]
 _UNUSED = CONSTANTS | {"tfl.no_value"}
 _ACTIVATION = "fused_activation_function"

@@ -14,8 +14,6 @@ from litefuse.ir.constants import CONSTANTS, DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import is_used
 
-__all__ = ["CheckConstants", "DropConstants"]
-
 # Ops that pass their operands on, and those whose states are operands: two states may begin as equal constants.
 _OTHERS = frozenset(
     f"tfl.{name}"

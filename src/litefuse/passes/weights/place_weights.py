@@ -12,8 +12,6 @@ from litefuse.ir.purity import replace_op
 from litefuse.ir.types import is_float32
 from litefuse.passes.weights.weights import Weights
 
-__all__ = ["LoadWeights", "PlaceWeights", "takes_placeholder", "takes_stub"]
-
 
 class PlaceWeights(NamedTuple):
     """Passes placeholders of weights that stay mapped to the engine, and the values of the others::

@@ -16,8 +16,6 @@ from litefuse.ir.importer.constants import elements_attribute, mapped_attribute
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 
-__all__ = ["Weight", "Weights"]
-
 # The element types of constants that numpy reads without a copy.
 _HELD = frozenset({"f32", "f64", "i8", "i32", "i64"})
 _OFFSET = re.compile(r"offset = (\d+)")

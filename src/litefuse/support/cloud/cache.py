@@ -20,8 +20,6 @@ from litefuse.errors import LitefuseError
 from litefuse.support.files.digest import file_digest
 from litefuse.support.files.temporary import make_temporary_folder
 
-__all__ = ["CachedEntry", "cache_folder", "cached_entries", "clear_cache", "find_entry", "put_entry"]
-
 VARIABLE = "LITEFUSE_CACHE"
 _FACTS = "entry.json"
 _CONTENT = "content"

@@ -15,8 +15,6 @@ from litefuse.support.cloud.names import file_name, remember, shown
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.logs.events import INFO, event
 
-__all__ = ["fetched"]
-
 # What file systems tell of a file that changes with its content, by how sure it is: hashes and versions, then times.
 _VERSIONS = (
     *("etag", "md5", "md5hash", "content_md5", "content-md5", "crc32c", "sha256", "blob_id", "digest", "checksum"),

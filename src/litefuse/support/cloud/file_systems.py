@@ -15,8 +15,6 @@ from typing import Any
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import shown
 
-__all__ = ["errors_of", "file_system", "is_local"]
-
 # Seconds in which nothing may come before a fetch is given up. How long all of it takes is not limited: aiohttp's own
 # limit of 300 s in all ends a large file on a slow line.
 STANDSTILL = 60.0

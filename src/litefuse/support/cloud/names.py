@@ -8,8 +8,6 @@ from pathlib import Path
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["as_url", "file_name", "name_of", "refuse_collapsed", "remember", "shown", "with_names"]
-
 # A scheme has two letters or more: one letter is a drive of Windows. fsspec chains file systems with `::`.
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]+"
 _URL = re.compile(rf"(?:{_SCHEME}::)*(?P<scheme>{_SCHEME})://")

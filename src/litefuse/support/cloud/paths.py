@@ -11,8 +11,6 @@ from typing import TypeVar, cast
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url, refuse_collapsed, shown
 
-__all__ = ["local", "not_url", "saved_to"]
-
 _T = TypeVar("_T")
 
 

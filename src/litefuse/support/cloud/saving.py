@@ -9,8 +9,6 @@ from litefuse.support.cloud.file_systems import errors_of, file_system, is_local
 from litefuse.support.cloud.names import file_name, remember, shown
 from litefuse.support.files.temporary import is_temporary, make_temporary_folder
 
-__all__ = ["Saved"]
-
 
 class Saved:
     """An output at a URL: a local file, which is uploaded when it was written.

@@ -6,8 +6,6 @@ import hashlib
 import os
 from pathlib import Path
 
-__all__ = ["file_digest", "file_size", "folder_digest", "folder_files"]
-
 _BLOCK = 1 << 20
 
 

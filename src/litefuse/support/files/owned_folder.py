@@ -12,8 +12,6 @@ import stat
 import sys
 from pathlib import Path
 
-__all__ = ["OwnedFolder", "remove_abandoned"]
-
 
 class OwnedFolder:
     """A new folder, which this process holds until it ends, when the system releases it.

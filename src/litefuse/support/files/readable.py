@@ -8,8 +8,6 @@ from pathlib import Path
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["check_file", "check_there", "is_there"]
-
 
 def check_there(path: str | os.PathLike[str], error: type[LitefuseError] = LitefuseError) -> Path:
     """Returns the path of a file or folder that is there.

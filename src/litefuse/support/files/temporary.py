@@ -15,15 +15,6 @@ from typing import IO
 from litefuse.errors import LitefuseError
 from litefuse.support.files.owned_folder import OwnedFolder, remove_abandoned
 
-__all__ = [
-    "TemporaryFolder",
-    "folders_of_process",
-    "is_temporary",
-    "make_temporary_file",
-    "make_temporary_folder",
-    "remove_abandoned_folders",
-]
-
 # Marks a folder as litefuse's, where it is known whether it is in use: no other program has a file of this name.
 _MARK = ".made-by-litefuse"
 # What the names of folders begin with, in the system's place for them and beside the files of users.

@@ -11,8 +11,6 @@ from pathlib import Path
 from litefuse.errors import LitefuseError
 from litefuse.support.files.temporary import make_temporary_folder
 
-__all__ = ["final_place", "give_usual_mode", "whole_file", "write_new"]
-
 
 @contextmanager
 def whole_file(target: Path) -> Generator[Path]:

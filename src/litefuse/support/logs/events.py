@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import logging
 
-__all__ = ["DEBUG", "ERROR", "FIELDS", "INFO", "WARNING", "event", "is_heard", "silent_by_default"]
-
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
 _ROOT = "litefuse"
 

@@ -16,8 +16,6 @@ from litefuse.support.logs.events import FIELDS, silent_by_default
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.printable import printable
 
-__all__ = ["Forwarding", "JsonFormatter", "TextFormatter", "forwarded", "take_record"]
-
 #: Names the plug-in whose code is running in a frame; None if there is none.
 Speaker: TypeAlias = "Callable[[FrameType | None], str | None]"
 

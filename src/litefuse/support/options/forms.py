@@ -11,20 +11,6 @@ from litefuse.errors import LitefuseError
 from litefuse.support.options.names import listed_names
 from litefuse.support.records import Record
 
-__all__ = [
-    "FORMS",
-    "INTEGER_ACTIVATIONS",
-    "INTEGER_FORMS",
-    "QUANTIZATIONS",
-    "REQUIRE_CHECKED",
-    "RNN_FORMS",
-    "CompositeForm",
-    "CompositeForms",
-    "Quantization",
-    "RequiredComposites",
-    "RnnForm",
-]
-
 #: The form of a composite: ``fuse``: the result of its fusion; ``builtin``: the same, but only builtin ops; ``custom``:
 #: a custom op with its name and attributes; ``keep``: the builtin STABLEHLO_COMPOSITE with its name and attributes, and
 #: its body as decomposition; ``generate``: the same, with a kernel that is generated from the body; ``inline``: its

@@ -10,8 +10,6 @@ from typing import SupportsIndex, cast
 from litefuse.errors import LitefuseError, SignatureError
 from litefuse.support.records import Record
 
-__all__ = ["InputShapes", "drawn_shapes"]
-
 _FIRST = ":0"
 
 

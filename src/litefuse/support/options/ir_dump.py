@@ -10,8 +10,6 @@ from typing import cast
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["IrDump"]
-
 
 @dataclass(frozen=True)
 class IrDump:

@@ -14,20 +14,6 @@ from pathlib import Path
 from litefuse.errors import LimitError, LitefuseError
 from litefuse.support.records import Record
 
-__all__ = [
-    "MAX_CONSTANT_BYTES",
-    "MAX_OPS",
-    "MAX_REVERSED_ITEMS",
-    "MAX_UNROLLED_OPS",
-    "MAX_UNROLLED_STEPS",
-    "Limits",
-    "check_constant",
-    "current_limits",
-    "held_bytes",
-    "limited",
-    "parsed_bytes",
-]
-
 #: The maximum number of ops of a model with its calls inlined. Large transformers have some ten thousand.
 MAX_OPS = 1_000_000
 #: The maximum bytes of created constants beyond the size of the model's files. Tables of positions take some 10 MB.

@@ -7,8 +7,6 @@ from typing import cast
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["OpNotInModelError", "check_allowed", "closest", "listed_names", "refuse_one_string"]
-
 
 def listed_names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:
     """Returns names that a user gave; None if there are none.

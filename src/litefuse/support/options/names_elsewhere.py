@@ -14,8 +14,6 @@ from typing import NamedTuple, ParamSpec, TypeVar
 from litefuse.errors import UnknownArgumentError
 from litefuse.support.options.names import closest
 
-__all__ = ["COREML", "NAMES", "TFLITE", "TFLITE_1", "TFLITE_CONVERT", "NameElsewhere", "checks_names", "name_elsewhere"]
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 

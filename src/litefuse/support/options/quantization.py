@@ -13,21 +13,6 @@ from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
 
-__all__ = [
-    "GRANULARITIES",
-    "MIN_WEIGHT_ELEMENTS",
-    "WEIGHT_BITS",
-    "Granularity",
-    "IntegerType",
-    "QuantizationOptions",
-    "QuantizedIo",
-    "RecipeEntries",
-    "Rotation",
-    "WeightBits",
-    "quantization_options",
-    "types_of_io",
-]
-
 WeightBits: TypeAlias = Literal[8, 4]
 WEIGHT_BITS: tuple[WeightBits, ...] = get_args(WeightBits)
 

@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 
 import cloudpickle
 
-__all__ = ["pickle_by_value"]
-
 
 def pickle_by_value(value: object) -> bytes:
     """Pickles like ``cloudpickle.dumps``, but keeps the file names of code, for error messages."""

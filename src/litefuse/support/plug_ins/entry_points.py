@@ -17,8 +17,6 @@ from litefuse.errors import LitefuseError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["PlugIn", "find_plug_ins", "take_plug_ins", "third_party_code", "what_was_raised"]
-
 _GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels", "litefuse.targets")
 _found: tuple[PlugIn, ...] | None = None
 

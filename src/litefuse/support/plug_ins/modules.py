@@ -13,8 +13,6 @@ from litefuse.errors import KernelError, LitefuseError
 from litefuse.support.files.readable import check_file
 from litefuse.support.plug_ins.entry_points import third_party_code
 
-__all__ = ["import_file", "import_kernels"]
-
 
 def import_kernels(sources: Iterable[str]) -> None:
     """Imports modules, given as ``.py`` files or by their names, so that they register their definitions.

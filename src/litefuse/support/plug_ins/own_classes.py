@@ -17,8 +17,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["OwnClass", "own_classes", "own_table"]
-
 
 class OwnClass(NamedTuple):
     """A class and one of its decorators.

@@ -9,8 +9,6 @@ import subprocess
 import sys
 from typing import Any
 
-__all__ = ["ProcessGroup", "ending", "is_crash", "own_group"]
-
 # The codes of exceptions that the system ends a process for begin here: STATUS_SEVERITY_ERROR of ntstatus.h.
 _EXCEPTIONS = 0xC0000000
 

@@ -7,8 +7,6 @@ import os
 import sys
 from typing import IO, Any
 
-__all__ = ["numbers_there", "open_descriptor", "popen_arguments", "write_all"]
-
 
 def numbers_there(*descriptors: int) -> list[int]:
     """Returns the numbers that a child process has for descriptors of this one, once it has inherited them."""

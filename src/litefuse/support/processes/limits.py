@@ -11,8 +11,6 @@ from pathlib import Path
 
 from litefuse.errors import LimitError, LitefuseError
 
-__all__ = ["ProcessLimits", "extra_memory", "limit_memory", "process_limits", "processes_limited", "tells_of_no_memory"]
-
 # The messages of Python, C++, LLVM, the loader and protobuf when memory is exhausted.
 _OUT_OF_MEMORY = (
     *("bad_alloc", "out of memory", "cannot allocate memory", "memoryerror", "failed to map segment"),

@@ -21,8 +21,6 @@ from litefuse.support.processes.inherited_pipes import numbers_there, popen_argu
 from litefuse.support.processes.limits import ProcessLimits, process_limits
 from litefuse.support.processes.voices import say
 
-__all__ = ["Worker", "prepare_model_process", "prepare_worker", "run_alone", "run_in_worker", "run_model"]
-
 # A conversion frees its memory, but the allocator keeps some of it: a process is replaced after this many jobs.
 _JOBS_PER_WORKER = 200
 _STDERR_TAIL = 2000

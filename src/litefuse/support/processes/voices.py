@@ -11,8 +11,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO, TypeAlias
 
-__all__ = ["Say", "Voice", "give_voice", "say", "speaker"]
-
 #: Takes the stream (``stdout`` or ``stderr``), the plug-in's name, and a line.
 Say: TypeAlias = "Callable[[str, str, str], None]"
 

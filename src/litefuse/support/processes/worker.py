@@ -27,8 +27,6 @@ from litefuse.support.processes.inherited_pipes import open_descriptor
 from litefuse.support.processes.limits import limit_memory
 from litefuse.support.processes.voices import give_voice, speaker
 
-__all__ = ["main", "release_library_pages", "serve_forks", "unwritten_mappings"]
-
 # The exit code of a fork that has sent its answer: one that a model makes exit has another.
 _ANSWERED = 111
 _MAPPINGS = Path("/proc/self/smaps")  # proc_pid_smaps(5)

@@ -10,8 +10,6 @@ from contextvars import ContextVar
 from litefuse.support.logs.events import DEBUG, ERROR, INFO, event, is_heard
 from litefuse.support.progress.tracker import Tracker
 
-__all__ = ["stages_logged"]
-
 _ROOM = "progress"
 _within: ContextVar[bool] = ContextVar("within_logged_work", default=False)
 

@@ -14,8 +14,6 @@ from typing import Any
 from litefuse.support.progress.tracker import Snapshot, Tracker
 from litefuse.support.report.html import escaped
 
-__all__ = ["NotebookProgress", "in_notebook"]
-
 # The least time between two updates, in seconds: each is a message to the browser.
 _INTERVAL = 0.2
 

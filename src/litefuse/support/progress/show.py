@@ -11,8 +11,6 @@ from litefuse.support.progress.logged import stages_logged
 from litefuse.support.progress.tracker import Tracker
 from litefuse.support.report.printable import one_line
 
-__all__ = ["shown_progress"]
-
 
 class _Display(Protocol):
     def update(self, *, is_new_stage: bool) -> None: ...

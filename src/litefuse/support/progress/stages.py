@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, final
 
-__all__ = ["ANY_STAGE", "PRINTING", "STAGES", "STEPS", "Step", "detail_of", "stage_of"]
-
 #: The stages, each with its steps. Where steps of one name are in several stages, they are among :data:`ANY_STAGE`.
 _STEPS_OF_STAGES = {
     "Reading": "waiting for a worker, start, export, read, import, load the library",

@@ -16,8 +16,6 @@ from litefuse.support.progress.stages import PRINTING
 from litefuse.support.progress.tracker import Snapshot, Tracker
 from litefuse.support.report.printable import one_line
 
-__all__ = ["TerminalProgress"]
-
 _BAR = 20
 
 

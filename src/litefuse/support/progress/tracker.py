@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from litefuse.support.progress.stages import Step, detail_of, stage_of
 
-__all__ = ["Snapshot", "StageTime", "Tracker"]
-
 
 class StageTime(NamedTuple):
     """A stage and its time.

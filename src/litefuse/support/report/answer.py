@@ -15,8 +15,6 @@ from litefuse.support.report.sections import VERDICTS, Column, Judgement, Sectio
 if TYPE_CHECKING:
     from litefuse.support.report.quantized import QuantizationReport
 
-__all__ = ["answer_section"]
-
 # Of a composite that keeps its body.
 _KEPT = "STABLEHLO_COMPOSITE"
 

@@ -12,8 +12,6 @@ from litefuse.support.report.sections import Column, Judgement, Section, listed,
 if TYPE_CHECKING:
     from litefuse.support.report.quantized import QuantizationReport
 
-__all__ = ["caveat_section", "quantization_is_far"]
-
 # The difference from quantization above which the report warns.
 _FAR = 0.1
 

@@ -12,8 +12,6 @@ from litefuse.support.report.printable import one_line, printable
 from litefuse.support.report.sections import Judgement, Section
 from litefuse.support.report.text import GAP, INDENT, TableLine, table_lines, wrapped
 
-__all__ = ["sections_renderable"]
-
 _STYLES = {"good": "green", "warn": "yellow", "bad": "bold red", "unclear": "magenta"}
 _TITLES = {"good": "bold green", "warn": "bold yellow", "bad": "bold red", "unclear": "bold magenta"}
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
         RetypedReport,
     )
 
-__all__ = ["report_sections", "section_of_composite"]
-
 # A report is read by people: more than this many similar rows are summarized by their number.
 _LISTED = 5
 

@@ -7,20 +7,6 @@ from typing import Literal
 
 from litefuse.support.records import Record
 
-__all__ = [
-    "ChainReport",
-    "KernelReport",
-    "LackingOpReport",
-    "LayerReport",
-    "LeftOutReport",
-    "LoopReport",
-    "NearLayerReport",
-    "RecognizerReport",
-    "RenamedReport",
-    "RetypedReport",
-    "TargetCheckReport",
-]
-
 
 class KernelReport(Record):
     """A kernel that was generated from a composite's body.

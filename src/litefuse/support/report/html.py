@@ -8,8 +8,6 @@ from collections.abc import Iterable, Sequence
 
 from litefuse.support.report.sections import Judgement, Section
 
-__all__ = ["MARKS", "SECTIONS_CLASS", "SECTIONS_STYLE", "escaped", "sections_html"]
-
 #: The class of the element around a report, which alone the style applies to.
 SECTIONS_CLASS = "litefuse-report"
 

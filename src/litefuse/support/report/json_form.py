@@ -10,8 +10,6 @@ from enum import Enum
 from os import PathLike, fspath
 from typing import Any, cast
 
-__all__ = ["json_form"]
-
 
 def json_form(value: Any) -> Any:
     """Converts a value to dictionaries, lists and scalars that strict JSON has.

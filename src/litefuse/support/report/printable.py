@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["fitting", "one_line", "printable", "shortened", "text_width"]
-
 
 def printable(text: str) -> str:
     r"""Returns a text with control characters and the like as escapes, such as ``\x1b``: names may be hostile.

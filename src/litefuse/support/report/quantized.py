@@ -10,18 +10,6 @@ from litefuse.support.options.forms import Quantization
 from litefuse.support.records import Record
 from litefuse.support.report.shown import ShownInNotebooks
 
-__all__ = [
-    "CurvePoint",
-    "FloatOp",
-    "LayerDifference",
-    "LayerForm",
-    "MixedPrecision",
-    "MovingRange",
-    "OpKinds",
-    "OutputDifference",
-    "QuantizationReport",
-]
-
 
 class FloatOp(Record):
     """An op of a quantized model that does not compute in integers throughout.

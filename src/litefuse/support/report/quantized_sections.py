@@ -10,8 +10,6 @@ from litefuse.support.report.caveats import quantization_is_far
 from litefuse.support.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, QuantizationReport
 from litefuse.support.report.sections import Column, Judgement, Section, count_of, table
 
-__all__ = ["quantization_sections"]
-
 # A report is read by people: of more rows than this, the first ones are listed.
 _LISTED = 8
 _NAMED = 3

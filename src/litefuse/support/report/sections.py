@@ -18,20 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeAlias, TypeVar
 
-__all__ = [
-    "VERDICTS",
-    "Column",
-    "Judgement",
-    "Section",
-    "count_of",
-    "listed",
-    "op_section",
-    "shape_text",
-    "table",
-    "time_text",
-    "worst_of",
-]
-
 _Item = TypeVar("_Item")
 
 Judgement: TypeAlias = Literal["good", "warn", "bad", "unclear"] | None

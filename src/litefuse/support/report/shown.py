@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
-__all__ = ["Shown", "ShownInNotebooks"]
-
 
 class ShownInNotebooks:
     """A value that notebooks show as sections.

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from litefuse.support.report.printable import fitting, one_line, printable, shortened, text_width
 from litefuse.support.report.sections import Section
 
-__all__ = ["GAP", "INDENT", "TableLine", "sections_text", "table_lines", "wrapped"]
-
 INDENT = "  "
 GAP = "  "
 

@@ -11,8 +11,6 @@ from litefuse.tools.batch_runs.records import versions_here
 from litefuse.tools.batch_runs.runner import Runner
 from litefuse.tools.batch_runs.task import Task
 
-__all__ = ["Backend", "LocalProcesses", "RunnerPool"]
-
 
 class Backend(Protocol):
     """Where tasks are done.

@@ -12,8 +12,6 @@ from litefuse.support.files.whole_file import whole_file
 from litefuse.support.report.sections import Judgement, Section, count_of
 from litefuse.tools.batch_runs.outcome import BatchResult, Outcome, Status, StepOutcome
 
-__all__ = ["batch_sections", "check_junit", "save_junit", "save_page"]
-
 _JUDGEMENTS: Mapping[Status, Judgement] = {"done": "good", "inconclusive": "unclear", "interrupted": "unclear"}
 _HEADINGS = ("model", "bytes", "smaller", "fused", "error", "quantized", "time", "outcome")
 

@@ -19,8 +19,6 @@ from litefuse.tools.batch_runs.cluster_workers import CALL, ClusterWorkers, call
 from litefuse.tools.batch_runs.outcome import Outcome, StepOutcome
 from litefuse.tools.batch_runs.task import Task, step_outcome
 
-__all__ = ["DaskCluster"]
-
 # How long the scheduler may take to answer, and then the workers, in seconds; less if models have less, but not much.
 _CONNECT = 30
 _LEAST = 5

@@ -17,8 +17,6 @@ from litefuse.tools.batch_runs import on_workers
 from litefuse.tools.batch_runs.records import versions_here
 from litefuse.version import __version__
 
-__all__ = ["CALL", "ClusterWorkers", "call"]
-
 # A function is named, and not sent: neither the scheduler nor a worker without litefuse can read one of litefuse's, and
 # the question to such a worker is never answered.
 CALL = "__import__('pkgutil').resolve_name(name)(*given, **options)"

@@ -16,8 +16,6 @@ from litefuse.support.processes.limits import ProcessLimits
 from litefuse.tools.batch_runs.entry import BatchSettings, Entry, Variant
 from litefuse.tools.batch_runs.options import check_value, options_of, unknown_key
 
-__all__ = ["entries_in", "read_models_file"]
-
 _CONVERT = "litefuse.conversion.api:convert"
 _QUANTIZE = "litefuse.conversion.api:quantize"
 _VERIFY = "litefuse.conversion.verify.against_original:verify_model"

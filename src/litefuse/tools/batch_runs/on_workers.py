@@ -16,8 +16,6 @@ from litefuse.tools.batch_runs.outcome import Outcome
 from litefuse.tools.batch_runs.records import versions_here
 from litefuse.tools.batch_runs.task import Task
 
-__all__ = ["close", "end", "keep", "run", "versions"]
-
 # How often a worker looks whether batches are given up, in seconds.
 _LOOK = 1.0
 

@@ -14,8 +14,6 @@ from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 
-__all__ = ["check_value", "options_of", "unknown_key"]
-
 # What belongs to one call, not to a model in a file.
 _OF_CALLS = frozenset(
     (

@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeAlias
 
 from litefuse.support.report.shown import Shown
 
-__all__ = ["KEPT", "BatchResult", "Outcome", "Status", "StepOutcome"]
-
 Status: TypeAlias = Literal[
     "done", "inconclusive", "differs", "refused", "failed", "timeout", "memory", "crashed", "interrupted"
 ]

@@ -12,8 +12,6 @@ from typing import Any
 from litefuse.support.report.printable import one_line
 from litefuse.tools.batch_runs.outcome import Outcome
 
-__all__ = ["Progress", "shown_batch"]
-
 # The first models that are worked on are named beside the bar.
 _NAMED = 2
 _WIDTH = 30

@@ -20,17 +20,6 @@ from litefuse.tools.batch_runs.outcome import KEPT, Outcome
 from litefuse.tools.environment.machine import version_of
 from litefuse.version import __version__
 
-__all__ = [
-    "RECORDS",
-    "digest_of",
-    "key_of",
-    "make_record_folder",
-    "place_in",
-    "read_record",
-    "versions_here",
-    "write_record",
-]
-
 #: The folder of records in an output folder.
 RECORDS = "records"
 # The packages that decide what becomes of a model, and of a comparison with the original.

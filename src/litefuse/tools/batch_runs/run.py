@@ -24,8 +24,6 @@ from litefuse.tools.batch_runs.progress import Progress, shown_batch
 from litefuse.tools.batch_runs.records import RECORDS, key_of, make_record_folder, read_record, write_record
 from litefuse.tools.batch_runs.task import Task, step_outcome
 
-__all__ = ["batch", "run_batch"]
-
 _RETRIES = 1
 # How often the thread that waits looks for an interrupt, in seconds.
 _LOOK = 0.2

@@ -13,8 +13,6 @@ from litefuse.support.processes.process import Worker
 from litefuse.tools.batch_runs.outcome import Outcome, Status, StepOutcome
 from litefuse.tools.batch_runs.task import TASK, FinishedStep, Task, step_outcome
 
-__all__ = ["Runner"]
-
 # What a process imports when it starts.
 _MODULE = "litefuse.tools.batch_runs.task"
 # A process that does many tasks keeps some memory of each.

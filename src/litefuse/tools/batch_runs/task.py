@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.verification import Verification
     from litefuse.support.result import ConversionResult
 
-__all__ = ["TASK", "FinishedStep", "Task", "run_task", "step_outcome"]
-
 #: The function to run in a process.
 TASK = "litefuse.tools.batch_runs.task:run_task"
 

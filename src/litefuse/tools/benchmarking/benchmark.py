@@ -27,8 +27,6 @@ from litefuse.tools.environment.machine import cores, processor, versions
 if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp
 
-__all__ = ["benchmark"]
-
 
 def benchmark(
     model: ConversionResult | str | os.PathLike[str] | bytes,

@@ -9,8 +9,6 @@ from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Judgement, Section, count_of, shape_text, time_text
 from litefuse.tools.benchmarking.measurement import Benchmark, Latency, Measurement, OpTime, Partition, Ratio
 
-__all__ = ["benchmark_sections"]
-
 _TOP = 10
 # The most characters of a name; tables have to fit a terminal of 80 columns.
 _NAME = 40

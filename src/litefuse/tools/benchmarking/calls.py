@@ -16,8 +16,6 @@ from litefuse.tools.benchmarking.jobs import Arrays, CallTimes, ModelJob, PairJo
 from litefuse.tools.benchmarking.measurement import Input, Memory
 from litefuse.tools.benchmarking.opened_model import OpenedModel, import_kernels, inputs_of
 
-__all__ = ["CALLS", "PAIR", "call_in_turn", "call_model", "warm_up"]
-
 #: The functions to run in the process.
 CALLS = "litefuse.tools.benchmarking.calls:call_model"
 PAIR = "litefuse.tools.benchmarking.calls:call_in_turn"

@@ -18,8 +18,6 @@ from litefuse.litert.runtime import abi
 from litefuse.litert.runtime.kernel_pack import native_library
 from litefuse.litert.runtime.process_memory import c_library
 
-__all__ = ["Clock", "NativeClock", "PythonClock", "Reading", "new_clock"]
-
 
 class Reading(NamedTuple):
     """Counts of a clock since its last reset.

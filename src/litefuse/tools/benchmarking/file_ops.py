@@ -11,8 +11,6 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check, path_and_content
 from litefuse.litert.runtime.model_reader import Graph, Model, Op, Tensor
 
-__all__ = ["FileOp", "FileOps", "checked_ops", "ops_of_file"]
-
 
 class FileOp(NamedTuple):
     """An op of the file.

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from litefuse.tools.benchmarking.measurement import Input, Memory
 
-__all__ = ["Arrays", "CallTimes", "ModelJob", "NodeCalls", "PairJob", "ProfiledNode"]
-
 Arrays: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """Inputs by their names."""
 

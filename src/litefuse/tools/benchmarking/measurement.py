@@ -11,8 +11,6 @@ from typing import Any
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.shown import Shown
 
-__all__ = ["Benchmark", "Input", "Latency", "Measurement", "Memory", "OpTime", "Operator", "Partition", "Ratio"]
-
 
 @dataclass(frozen=True)
 class Input:

@@ -14,8 +14,6 @@ from litefuse.tools.benchmarking.nodes import Node, NodeObserver, arena_bytes
 from litefuse.tools.benchmarking.opened_model import OpenedModel, import_kernels, inputs_of
 from litefuse.tools.benchmarking.operator_profiler import OperatorProfiler
 
-__all__ = ["NODES", "XNNPACK", "NodeJob", "kernel_of", "time_nodes"]
-
 #: The function to run in the process.
 NODES = "litefuse.tools.benchmarking.node_calls:time_nodes"
 #: What XNNPACK is called here; the runtime calls its kernel by the other name.

@@ -18,8 +18,6 @@ from litefuse.tools.benchmarking.nodes import Node
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["NodeClock", "NodeTime", "TimedCall", "undisturbed"]
-
 
 class TimedCall(NamedTuple):
     """The nodes in one call of a model.

@@ -11,8 +11,6 @@ from litefuse.errors import InterpreterError
 from litefuse.litert.runtime import abi
 from litefuse.litert.runtime.layout import check_layout
 
-__all__ = ["Node", "NodeObserver", "arena_bytes"]
-
 # BuiltinOperator
 _DELEGATE = 51
 

@@ -13,8 +13,6 @@ from litefuse.tools.benchmarking.node_calls import XNNPACK
 from litefuse.tools.benchmarking.operators import assigned
 from litefuse.tools.benchmarking.operators_alone import OpAlone
 
-__all__ = ["Alone", "needs_alone", "op_times"]
-
 # What XNNPACK cuts off the time of each run of an operator is less than this, in seconds.
 _TICK = 1e-6
 # What XNNPACK's delegate may take for each run of a partition, and more for each op, in seconds.

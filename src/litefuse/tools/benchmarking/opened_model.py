@@ -19,8 +19,6 @@ from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.plug_ins.entry_points import what_was_raised
 from litefuse.tools.benchmarking.jobs import Arrays, ModelJob
 
-__all__ = ["OpenedModel", "import_kernels", "inputs_of"]
-
 
 def import_kernels(job: ModelJob, announce: Callable[[str], None]) -> None:
     """Registers the kernels of a job in this process, for all its models.

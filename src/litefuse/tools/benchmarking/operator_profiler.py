@@ -14,8 +14,6 @@ from typing import Any, Protocol
 
 from litefuse.litert.runtime import abi
 
-__all__ = ["OperatorProfiler"]
-
 _DESTROY = ctypes.CFUNCTYPE(None, c_void_p)
 _BEGIN = ctypes.CFUNCTYPE(c_uint32, c_void_p, c_char_p, c_int, c_int64, c_int64)
 _END_WITH_DATA = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_int64, c_int64)

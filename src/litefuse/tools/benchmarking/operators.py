@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["assigned"]
-
 # The most operators of an op of which nothing is known, and of one that has others than alone.
 _UNKNOWN, _OTHERS = 3, 2
 # Partitions with so many more or fewer operators than their ops have alone are left alone.

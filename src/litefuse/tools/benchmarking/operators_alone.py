@@ -26,8 +26,6 @@ from litefuse.tools.benchmarking.nodes import Node, NodeObserver
 from litefuse.tools.benchmarking.opened_model import OpenedModel, import_kernels, inputs_of
 from litefuse.tools.benchmarking.operator_profiler import OperatorProfiler
 
-__all__ = ["ALONE", "AloneJob", "OpAlone", "operators_alone"]
-
 #: The function to run in the process.
 ALONE = "litefuse.tools.benchmarking.operators_alone:operators_alone"
 

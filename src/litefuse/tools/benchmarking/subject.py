@@ -23,8 +23,6 @@ from litefuse.tools.benchmarking.node_calls import NODES, NodeJob
 from litefuse.tools.benchmarking.op_times import Alone, needs_alone, op_times
 from litefuse.tools.benchmarking.operators_alone import ALONE, AloneJob, OpAlone
 
-__all__ = ["Subject"]
-
 # Fewer calls have no percentiles.
 _FEW = 5
 # The sizes of dynamic dimensions besides the first: tokens of a text, pixels of an image, what little models take.

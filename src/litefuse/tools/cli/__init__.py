@@ -10,8 +10,6 @@ from litefuse.errors import LitefuseError
 from litefuse.tools.cli.signals_and_streams import Interrupted, give_up_output, handle_signals, open_standard_streams
 from litefuse.version import __version__
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Runs the command.

@@ -17,8 +17,6 @@ from litefuse.tools.cli.logging_options import log_options
 from litefuse.tools.cli.uploads import uploads
 from litefuse.version import __version__
 
-__all__ = ["app"]
-
 # The module of each command here.
 _MODULES = {
     "batch": "batch",

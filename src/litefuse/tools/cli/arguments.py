@@ -8,8 +8,6 @@ from typing import Any, cast
 
 import click
 
-__all__ = ["command_name", "given_options", "given_parameters", "named_files"]
-
 _GIVEN = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
 # Parameters with paths among other things: code of users.
 _CODE = frozenset({"kernels", "plug_ins", "sources"})

@@ -13,8 +13,6 @@ from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import check_writable, print_result
 from litefuse.tools.cli.parameters import OUTPUT, PATH, QUIET, TARGET, process_limit_options
 
-__all__ = ["batch"]
-
 
 @click.command
 @click.argument("models", type=PATH)

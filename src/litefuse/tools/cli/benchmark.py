@@ -21,8 +21,6 @@ from litefuse.tools.cli.parameters import (
     process_limit_options,
 )
 
-__all__ = ["benchmark"]
-
 
 def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str) -> int | None:
     """Parses how many ops are listed; None for all."""

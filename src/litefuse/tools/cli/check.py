@@ -15,8 +15,6 @@ from litefuse.tools.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, SEED, 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.targets.target_check import TargetCheck
 
-__all__ = ["check"]
-
 
 @click.command
 @click.argument("model", type=PATH, metavar="MODEL.tflite")

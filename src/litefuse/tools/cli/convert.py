@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from litefuse.support.result import ConversionResult
     from litefuse.tools.benchmarking.measurement import Benchmark
 
-__all__ = ["convert"]
-
 
 def _complete_composites(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Completes ``NAME=FORM``: the names of litefuse's own fusions, and the forms."""

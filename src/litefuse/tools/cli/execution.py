@@ -27,8 +27,6 @@ from litefuse.support.plug_ins.entry_points import what_was_raised
 from litefuse.support.report.sections import Section, count_of
 from litefuse.tools.cli.run_job import ArraySummary, RunFacts, RunJob, RunResult
 
-__all__ = ["Execution", "execute", "open_model", "run_job", "save_outputs", "summary_rows"]
-
 _SHOWN = 5
 _HEADINGS = ("name", "dtype", "shape", "min", "max", "mean", "first values")
 

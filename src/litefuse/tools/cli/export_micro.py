@@ -10,8 +10,6 @@ from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import OUTPUT, PATH, SECONDS, SEED, parse_size
 
-__all__ = ["export_micro"]
-
 
 @click.command("export-micro")
 @click.argument("model", type=PATH, metavar="MODEL.tflite")

@@ -19,8 +19,6 @@ from litefuse.tools.cli.signals_and_streams import Interrupted
 if TYPE_CHECKING:
     from litefuse.tools.documents.document import Failure
 
-__all__ = ["VERDICT_CODES", "ExitCode", "failures", "output_errors", "usage_failure"]
-
 
 class ExitCode(IntEnum):
     """Exit codes of commands."""

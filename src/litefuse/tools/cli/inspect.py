@@ -11,8 +11,6 @@ from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import PATH, TAGS, process_limit_options, split_names
 
-__all__ = ["diff", "inspect"]
-
 
 @click.command
 @click.argument("model", type=PATH)

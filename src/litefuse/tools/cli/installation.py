@@ -11,8 +11,6 @@ from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import print_result, print_sections, progress
 from litefuse.tools.cli.parameters import beginning, parse_size
 
-__all__ = ["cache", "demo", "doctor", "fusions", "schema"]
-
 
 @click.command
 @json_option("Print the findings as JSON.")

@@ -16,8 +16,6 @@ from litefuse.tools.cli.uploads import upload_outputs, value_with_names
 if TYPE_CHECKING:
     from litefuse.tools.documents.document import Failure
 
-__all__ = ["JsonOutput", "json_option", "wrote"]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OUTPUT = "litefuse.json_output"
 _STDOUT, _STDERR = 1, 2

@@ -12,8 +12,6 @@ from litefuse.tools.cli.kernels_test import test
 from litefuse.tools.cli.output import print_result, print_sections, progress
 from litefuse.tools.cli.parameters import OUTPUT, PATH, TAGS, parse_shapes, process_limit_options, split_names
 
-__all__ = ["kernels"]
-
 
 @click.group
 def kernels() -> None:

@@ -9,8 +9,6 @@ import click
 from litefuse.tools.cli.output import check_writable, print_sections, progress
 from litefuse.tools.cli.parameters import OUTPUT, PATH
 
-__all__ = ["build"]
-
 
 @click.command("build")
 @click.argument("sources", nargs=-1, required=True, type=PATH, metavar="FILE.cc...")

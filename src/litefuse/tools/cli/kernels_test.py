@@ -17,8 +17,6 @@ from litefuse.tools.cli.parameters import PATH, PLACE, TAGS, split_names
 if TYPE_CHECKING:
     from litefuse.tools.kernel_check.check import CheckedCall
 
-__all__ = ["test"]
-
 
 @click.command("test")
 @click.argument("library", type=PATH, metavar="LIB.so")

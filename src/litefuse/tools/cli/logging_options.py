@@ -17,8 +17,6 @@ from litefuse.tools.cli.parameters import PLACE
 if TYPE_CHECKING:
     import logging
 
-__all__ = ["LEVEL_VARIABLE", "log_options"]
-
 LEVEL_VARIABLE = "LITEFUSE_LOG"
 _LEVELS = ("debug", "info", "warning", "error")
 

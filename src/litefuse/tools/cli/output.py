@@ -21,19 +21,6 @@ from litefuse.tools.cli.uploads import section_with_names, upload_outputs
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
-__all__ = [
-    "HTML",
-    "LOG_OPTIONS",
-    "OutputError",
-    "attempted",
-    "check_page",
-    "check_writable",
-    "print_result",
-    "print_sections",
-    "progress",
-    "save_page",
-]
-
 #: The key of a context's ``meta`` for what the options of logging say, by their names.
 LOG_OPTIONS = "litefuse.logging"
 # Progress is shown only for work that takes longer, in seconds.

@@ -9,39 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 import click
 from click.shell_completion import CompletionItem
 
-__all__ = [
-    "ALL",
-    "ALLOW_SIDE_EFFECTS",
-    "CHECK_FILE",
-    "INPUTS",
-    "KERNELS",
-    "MEMORY",
-    "MIN_RUNTIME",
-    "OPTIONAL_VALUES",
-    "OUTPUT",
-    "PATH",
-    "PLACE",
-    "QUIET",
-    "RANDOM",
-    "SECONDS",
-    "SEED",
-    "SHAPES",
-    "SIGNATURES",
-    "TAGS",
-    "TARGET",
-    "TOLERANCE",
-    "TOLERANCE_OR_QUANTIZATION",
-    "OptionalValueCommand",
-    "beginning",
-    "check_given_or_drawn",
-    "file_options",
-    "parse_renames",
-    "parse_shapes",
-    "parse_size",
-    "process_limit_options",
-    "split_names",
-]
-
 
 class _Input(click.Path):
     """The path of what a command reads, as a ``Path``: of the local file or folder of a URL, which is fetched.

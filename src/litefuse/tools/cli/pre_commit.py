@@ -18,8 +18,6 @@ import click
 from litefuse.support.report.printable import printable
 from litefuse.tools.cli.parameters import PATH, PLACE
 
-__all__ = ["main", "models_of"]
-
 _MARKS = ("saved_model.pb", "saved_model.pbtxt")
 _SUFFIXES = frozenset({".keras", ".h5", ".hdf5", ".pb", ".pbtxt"})
 _INCONCLUSIVE = 3

@@ -10,9 +10,6 @@ import click
 from litefuse.support.options.quantization import GRANULARITIES, WEIGHT_BITS, IntegerType, QuantizedIo
 from litefuse.tools.cli.parameters import ALL, PATH
 
-__all__ = ["PREPROCESS", "integer_io", "quantization_option_group", "representative_dataset_option"]
-
-
 # The types of inputs and outputs.
 _TYPES: dict[str, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False}
 

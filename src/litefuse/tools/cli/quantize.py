@@ -27,8 +27,6 @@ from litefuse.tools.cli.quantization_options import integer_io, quantization_opt
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
-__all__ = ["quantize"]
-
 
 @click.command(cls=OptionalValueCommand)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.verification import Verification
     from litefuse.tools.benchmarking.measurement import Benchmark
 
-__all__ = ["report"]
-
 
 @click.command
 @click.argument("model", type=PATH, metavar="MODEL.tflite")

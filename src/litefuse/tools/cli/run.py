@@ -11,8 +11,6 @@ from litefuse.tools.cli.json_output import json_option, wrote
 from litefuse.tools.cli.output import check_writable, print_result
 from litefuse.tools.cli.parameters import INPUTS, KERNELS, OUTPUT, PATH, check_given_or_drawn, parse_shapes
 
-__all__ = ["run"]
-
 _RUNNER = "litefuse.tools.cli.execution:run_job"
 
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
-__all__ = ["ArraySummary", "RunFacts", "RunJob", "RunResult"]
-
 
 class RunJob(NamedTuple):
     """A request to run a model.

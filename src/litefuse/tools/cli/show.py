@@ -15,8 +15,6 @@ from litefuse.tools.cli.parameters import KERNELS, OUTPUT, PATH, split_names
 if TYPE_CHECKING:
     from litefuse.tools.explorer.node_data import NodeData
 
-__all__ = ["show"]
-
 # How long calls are measured for the times of ops.
 _SECONDS = 1.0
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["Interrupted", "give_up_output", "handle_signals", "open_standard_streams"]
-
 _SURROGATES, _ESCAPED = "surrogateescape", "litefuse.escaped"
 # The signals that end a command, which cleans up before: that of a closed terminal too, which Windows lacks.
 _ENDING = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])]

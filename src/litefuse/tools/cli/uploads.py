@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from litefuse.support.cloud.saving import Saved
     from litefuse.support.report.sections import Section
 
-__all__ = ["place_for", "section_with_names", "upload_outputs", "uploads", "value_with_names"]
-
 _pending: list[Saved] = []
 
 

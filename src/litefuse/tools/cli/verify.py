@@ -25,8 +25,6 @@ from litefuse.tools.cli.parameters import (
 )
 from litefuse.tools.cli.quantization_options import PREPROCESS, representative_dataset_option
 
-__all__ = ["verify"]
-
 
 @click.command
 @click.argument("model", type=PATH, metavar="MODEL.tflite")

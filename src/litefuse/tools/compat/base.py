@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from litefuse.support.report import Report
     from litefuse.support.result import ConversionResult
 
-__all__ = ["Converter"]
-
 # The arguments of the conversion that say what is read of the model.
 _READING = ("tags", "signatures", "input_arrays", "output_arrays")
 

@@ -11,8 +11,6 @@ from typing import Any, cast
 from litefuse.errors import SettingError
 from litefuse.tools.compat.base import Converter
 
-__all__ = ["TFLiteConverter"]
-
 _KEY = "serving_default"
 
 

@@ -8,8 +8,6 @@ from typing import Literal, NamedTuple
 
 from litefuse.frontends.saved_model import TensorSpec, is_graph_file, load
 
-__all__ = ["OpenedModel", "open_model"]
-
 # The ops by which TFLiteConverter takes a model for one that was trained with quantization.
 _FAKE_QUANTIZATION = frozenset(
     {

@@ -7,8 +7,6 @@ from typing import Any
 from litefuse.errors import SettingError
 from litefuse.tools.compat.spec import OpsSet, Optimize, dtype_name, listed, members
 
-__all__ = ["quantization_of"]
-
 _INT16 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 _INTEGERS = frozenset({OpsSet.TFLITE_BUILTINS_INT8})
 _FLOATING = frozenset({OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})

@@ -13,8 +13,6 @@ from litefuse.errors import SettingError
 from litefuse.frontends.saved_model import TensorSpec
 from litefuse.tools.compat.opened_model import OpenedModel
 
-__all__ = ["dataset_of"]
-
 
 def dataset_of(given: Any, model: OpenedModel) -> Any:
     """Returns a dataset for :func:`litefuse.convert`, whose samples name their inputs.

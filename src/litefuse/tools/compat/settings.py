@@ -9,8 +9,6 @@ from litefuse.errors import SettingError
 from litefuse.support.options.names import closest
 from litefuse.support.options.names_elsewhere import name_elsewhere
 
-__all__ = ["MAPPED", "NEEDLESS", "NEEDLESS_1", "REFUSED", "REFUSED_1", "refuse_changed", "unknown_setting"]
-
 #: Attributes that :func:`litefuse.convert` has an argument for; those of collections begin as new ones.
 MAPPED: Mapping[str, Any] = {
     "optimizations": (),

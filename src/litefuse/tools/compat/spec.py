@@ -8,8 +8,6 @@ from typing import Any, TypeVar, cast
 
 from litefuse.errors import SettingError
 
-__all__ = ["OpsSet", "Optimize", "RepresentativeDataset", "TargetSpec", "dtype_name", "listed", "members"]
-
 
 class Optimize(Enum):
     """Goal of the optimization; any but ``EXPERIMENTAL_SPARSITY`` quantizes."""

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["REFERENCES", "SAVED_MODEL"]
-
 SAVED_MODEL = Path(__file__).with_name("saved_model")
 """The folder of the SavedModel."""
 

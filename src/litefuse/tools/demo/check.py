@@ -14,8 +14,6 @@ import litefuse
 from litefuse.litert.runtime.delegate import delegate
 from litefuse.tools.demo import REFERENCES
 
-__all__ = ["Comparison", "MyCustomFusedOp", "compare"]
-
 # Relative to the largest value, at least 1: some hundred float32 additions may be done in another order.
 _TOLERANCE = 1e-5
 

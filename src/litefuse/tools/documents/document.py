@@ -16,8 +16,6 @@ from litefuse.support.report.json_form import json_form
 from litefuse.tools.documents.schema import address
 from litefuse.tools.environment.machine import versions
 
-__all__ = ["Failure", "FileRecord", "Head", "details_of", "document", "document_text", "file_record"]
-
 _COMMON = tuple(inspect.signature(LitefuseError).parameters)
 
 

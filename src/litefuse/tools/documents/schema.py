@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["COMMANDS", "FOLDER", "VERSIONS", "address", "schema_text"]
-
 #: The version of each command's schema. It is raised with every change of what a document has, or means: a field that
 #: is added, removed or renamed, another type or another value. Schemas of earlier versions stay.
 VERSIONS = {

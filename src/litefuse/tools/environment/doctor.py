@@ -12,8 +12,6 @@ from litefuse.tools.environment.machine import resources, system
 from litefuse.tools.environment.packages import conflicts, dependencies, extras
 from litefuse.tools.environment.software import compiler, engine, native_kernels, plug_ins, runtime
 
-__all__ = ["CHECKS", "diagnose", "diagnosis_sections"]
-
 _TITLES: Mapping[Area, str] = {
     "system": "System",
     "packages": "Packages",

@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeAlias
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.shown import Shown
 
-__all__ = ["Area", "Diagnosis", "Finding", "State"]
-
 Area: TypeAlias = Literal["system", "packages", "core", "kernels", "extras", "plug-ins"]
 """Subject of a finding."""
 

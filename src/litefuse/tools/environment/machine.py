@@ -17,8 +17,6 @@ from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.tools.environment.finding import Finding, State
 from litefuse.version import __version__
 
-__all__ = ["cores", "memory_limit", "processor", "resources", "system", "version_of", "versions"]
-
 #: The packages whose versions decide what a conversion, a run or a comparison gives.
 _PACKAGES = ("litert-converter", "ai-edge-litert", "litert-quantizer", "tensorflow-cpu", "tensorflow", "keras", "jax")
 

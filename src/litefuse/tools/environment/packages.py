@@ -22,8 +22,6 @@ from litefuse.frontends.tensorflow_packages import (
 from litefuse.tools.environment.finding import Finding
 from litefuse.tools.environment.machine import version_of
 
-__all__ = ["DEVELOPERS", "EXTRAS", "conflicts", "dependencies", "extras"]
-
 
 @dataclass(frozen=True)
 class Required:

@@ -8,8 +8,6 @@ from pathlib import Path
 from litefuse.errors import LitefuseError
 from litefuse.support.plug_ins.entry_points import PlugIn, what_was_raised
 
-__all__ = ["SMALL_MODEL", "load_engine", "load_kernels", "load_plug_ins", "run_small_model"]
-
 #: A LiteRT model that computes ``y = 2 x + 1``; made by ``scripts/make_small_model.py``.
 SMALL_MODEL = Path(__file__).with_name("small_model.tflite")
 

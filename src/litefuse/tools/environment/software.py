@@ -16,8 +16,6 @@ from litefuse.support.processes.process import run_alone
 from litefuse.tools.environment.finding import Finding, State
 from litefuse.tools.environment.machine import version_of
 
-__all__ = ["compiler", "engine", "native_kernels", "plug_ins", "runtime"]
-
 _PROBES = "litefuse.tools.environment.probes"
 # How long each may take: what hangs must not hang the diagnosis.
 _SECONDS = 20.0

@@ -21,8 +21,6 @@ from litefuse.support.files.whole_file import whole_file
 from litefuse.tools.benchmarking.measurement import Measurement
 from litefuse.tools.explorer.nodes import ExplorerGraph, explorer_graphs
 
-__all__ = ["NodeData", "byte_data", "error_data", "op_seconds", "read_node_data", "time_data", "write_node_data"]
-
 # The colors that Model Explorer mixes from the least value to the largest; those between stay apart in gray as well.
 _GRADIENT = [{"stop": 0, "bgColor": "#fff3e0"}, {"stop": 1, "bgColor": "#e65100"}]
 _EQUAL, _NEAR, _FAR = "#c8e6c9", "#ffe082", "#e57373"

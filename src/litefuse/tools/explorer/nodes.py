@@ -19,8 +19,6 @@ from litefuse.litert.runtime.model_reader import Graph, Model
 from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.soundness import check_soundness
 
-__all__ = ["ADAPTER", "ExplorerGraph", "explorer_graphs"]
-
 #: The adapter of Model Explorer that these ids are for.
 ADAPTER = "builtin_tflite_flatbuffer"
 

@@ -12,8 +12,6 @@ import threading
 
 import model_explorer
 
-__all__ = ["serve"]
-
 
 def serve() -> None:
     """Serves a model with its node data until an interrupt."""

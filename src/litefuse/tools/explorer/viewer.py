@@ -16,8 +16,6 @@ from litefuse.errors import LitefuseError
 from litefuse.tools.explorer.node_data import NodeData
 from litefuse.tools.explorer.nodes import ADAPTER, explorer_graphs
 
-__all__ = ["HOST", "show_model"]
-
 #: The server listens on this machine alone.
 HOST = "localhost"
 _FIRST_PORT, _PORTS = 8080, 20

@@ -21,8 +21,6 @@ from litefuse.tools.kernel_check.library import names_in_library
 from litefuse.tools.kernel_check.original_op import SAVE, OriginalOp
 from litefuse.tools.scaffold.project import read_ops
 
-__all__ = ["CheckedCall", "check_kernels", "worst"]
-
 # How long the comparison of a call may take.
 _SECONDS = 600.0
 

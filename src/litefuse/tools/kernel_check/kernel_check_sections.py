@@ -9,8 +9,6 @@ from litefuse.conversion.verify.verification import Verdict
 from litefuse.support.report.sections import VERDICTS, Judgement, Section
 from litefuse.tools.kernel_check.check import CheckedCall, worst
 
-__all__ = ["call_section", "check_sections"]
-
 _HEADINGS = ("op", "inputs", "compared with", "calls", "error", "")
 _NUMBERS = frozenset({3, 4})
 

@@ -10,8 +10,6 @@ from litefuse.litert.runtime.native import NativeKernels
 from litefuse.support.files.readable import check_file
 from litefuse.support.processes.process import run_alone
 
-__all__ = ["names_in_library"]
-
 
 def names_in_library(library: str) -> frozenset[str]:
     """Returns the ops that a library has kernels for; empty if it does not tell them.

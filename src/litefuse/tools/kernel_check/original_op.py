@@ -13,8 +13,6 @@ from litefuse.conversion.verify.original import load_tensorflow
 from litefuse.errors import LitefuseError
 from litefuse.kernels.generator.op_calls import Call, CallTensor
 
-__all__ = ["SAVE", "OriginalOp", "save_original"]
-
 #: The function to run in the process.
 SAVE = "litefuse.tools.kernel_check.original_op:save_original"
 

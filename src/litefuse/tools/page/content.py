@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.verification import Verification
     from litefuse.tools.benchmarking.measurement import Benchmark, Measurement
 
-__all__ = ["Content", "Kind", "Measure"]
-
 
 @dataclass(frozen=True)
 class Measure:

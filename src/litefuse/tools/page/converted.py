@@ -18,8 +18,6 @@ from litefuse.litert.runtime.model_reader import Model as FileModel
 from litefuse.support.report.sections import shape_text
 from litefuse.tools.page.graph import Entry, Graph, Mark, Model, Node
 
-__all__ = ["Converted", "Place", "read_converted"]
-
 Place = tuple[int, int]
 """A node: the index of its graph, and its own in that."""
 

@@ -23,8 +23,6 @@ from litefuse.tools.page.graph import Graph, Model, Node
 from litefuse.tools.page.layout import laid_out
 from litefuse.tools.page.treemap import legend, treemap
 
-__all__ = ["document"]
-
 # The parts of the script, which is one: each has what stands before it.
 _SCRIPTS = ("nodes.js", "pane.js", "page.js")
 # Longer texts of a node, such as the options of an op with thousands of numbers, are cut.

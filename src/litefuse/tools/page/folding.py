@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from litefuse.tools.page.graph import Graph
 
-__all__ = ["Box", "View", "folded"]
-
 
 @dataclass(frozen=True)
 class Box:

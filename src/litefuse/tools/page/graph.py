@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-__all__ = ["Entry", "Graph", "Mark", "Model", "Node"]
-
 Mark: TypeAlias = Literal["", "input", "output", "call", "composite", "custom", "control"]
 """The kind of a node that is drawn in its own way: ``control`` is a loop or a condition."""
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-__all__ = ["BOX_HEIGHT", "BOX_WIDTH", "Layout", "laid_out"]
-
 #: The size of a box, and the space beside and below one, in the drawing's units.
 BOX_WIDTH, BOX_HEIGHT = 168, 38
 _BESIDE, _BELOW = 24, 26

@@ -15,8 +15,6 @@ from litefuse.conversion.verify.layers.original_values import named_nodes
 from litefuse.tools.page.converted import Place
 from litefuse.tools.page.graph import Entry, Graph, Model, Node
 
-__all__ = ["links"]
-
 Renamed: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 # A node of which so many ops or more are made by those that read it has no place of its own in the file.

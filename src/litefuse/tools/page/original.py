@@ -19,8 +19,6 @@ from litefuse.frontends.saved_model.nodes import Nodes, data_inputs, node_of
 from litefuse.tools.page.graph import Entry, Graph, Mark, Model, Node
 from litefuse.tools.saved_models.graph import FunctionGraph, attribute_value, callees
 
-__all__ = ["OriginalJob", "read_original"]
-
 # Nodes of all functions together; what is beyond is counted.
 _NODES = 30_000
 _CONSTANTS = frozenset({"Const", "ReadVariableOp", "NoOp"})

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.verification import Verification
     from litefuse.tools.benchmarking.measurement import Benchmark
 
-__all__ = ["check_possible", "save_report"]
-
 # The packages of the extra by their modules: for places of boxes, and for areas.
 _REQUIRED = {"fast_sugiyama": "fast-sugiyama", "squarify": "squarify"}
 

@@ -14,18 +14,6 @@ from litefuse.support.report.sections import shape_text
 from litefuse.tools.page.content import Content
 from litefuse.tools.page.converted import Place
 
-__all__ = [
-    "Cell",
-    "anchor",
-    "count",
-    "layer_link",
-    "layers_table",
-    "ops_table",
-    "signatures_table",
-    "table",
-    "time_tables",
-]
-
 
 @dataclass(frozen=True)
 class Cell:

@@ -10,8 +10,6 @@ from litefuse.litert.inspection.facts import LayerSize
 from litefuse.support.report.html import escaped
 from litefuse.tools.page.tables import anchor
 
-__all__ = ["legend", "treemap"]
-
 _WIDTH, _HEIGHT = 1200, 420
 # Smaller areas cannot be seen: they are one.
 _MOST = 160

@@ -14,8 +14,6 @@ from litefuse.frontends.saved_model.model import ANNOTATIONS
 from litefuse.frontends.saved_model.nodes import functions_in
 from litefuse.litert.inspection.saved_model_facts import AnnotatedFunction, NodeFacts
 
-__all__ = ["FunctionGraph", "attribute_value", "callees"]
-
 _CALL = "PartitionedCall"
 
 

@@ -22,8 +22,6 @@ from litefuse.litert.inspection.saved_model_facts import (
 from litefuse.support.report import CompositeReport, VariableReport
 from litefuse.tools.saved_models.graph import FunctionGraph
 
-__all__ = ["inspect_model"]
-
 
 def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedModelFacts:
     """Inspects a SavedModel.

@@ -10,8 +10,6 @@ from litefuse.kernels.generator.op_calls import Call
 from litefuse.tools.scaffold.python_kernel import UNWRITTEN, class_name, tensor_names, types_seen
 from litefuse.tools.scaffold.shapes import Size, output_sizes, whole_input
 
-__all__ = ["cpp_kernel", "cpp_types", "known_types"]
-
 _TYPES = {
     "bool": "Bool",
     "string": "String",

@@ -19,8 +19,6 @@ from litefuse.support.processes.limits import process_limits
 from litefuse.support.processes.process import run_in_worker
 from litefuse.tools.scaffold.saved_model import has_to_be_converted
 
-__all__ = ["export_pack", "generate_for"]
-
 
 def generate_for(
     model: Path,

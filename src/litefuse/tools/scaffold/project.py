@@ -15,8 +15,6 @@ from litefuse.tools.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_type
 from litefuse.tools.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
 from litefuse.tools.scaffold.saved_model import has_to_be_converted, read_saved_model
 
-__all__ = ["Project", "module_name", "new_project", "read_ops"]
-
 _TEMPLATES = Path(__file__).with_name("templates")
 # At most this many calls of different types or options become test cases.
 _MOST_CASES = 8

@@ -9,8 +9,6 @@ from typing import Any
 from litefuse.kernels.generator.op_calls import Call, CallTensor
 from litefuse.tools.scaffold.shapes import Size, output_sizes, whole_input
 
-__all__ = ["UNWRITTEN", "class_name", "python_kernel", "tensor_names", "types_seen"]
-
 _WIDTH = 100
 
 #: The prefix of errors about parts that are still to be written; the generated test checks for it.

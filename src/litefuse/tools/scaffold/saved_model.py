@@ -17,8 +17,6 @@ from litefuse.support.options.names import OpNotInModelError
 if TYPE_CHECKING:
     from litefuse.support.result import ConversionResult
 
-__all__ = ["has_to_be_converted", "read_saved_model"]
-
 
 def has_to_be_converted(model: Path) -> bool:
     """Whether a model is one of TensorFlow's or Keras's: a folder, a Keras file or a frozen graph."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from litefuse.kernels.generator.op_calls import Call
 
-__all__ = ["Size", "output_sizes", "whole_input"]
-
 
 @dataclass(frozen=True)
 class Size:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.ir.engine.fault_table.fault import ENGINE_VERSION, Component, Fault
 
-__all__ = ["CONSTANTS"]
-
 _HIDDEN = "litefuse.ir.engine.hidden_constants"
 _QUOTIENT = "litefuse.passes.legalize.arithmetic.division.Quotient"
 _KEEP_ZEROS = "litefuse.passes.legalize.zero_operands.KeepZeroOperands"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["ENGINE_VERSION", "RUNTIME_VERSION", "Component", "Fault"]
-
 #: The version of litert-converter that the engine's faults were last seen in, unless they state another.
 ENGINE_VERSION = "0.5.0"
 #: The version of ai-edge-litert that the runtime's faults were last seen in, unless they state another.

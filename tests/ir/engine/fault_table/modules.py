@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.ir.engine.fault_table.fault import ENGINE_VERSION, Component, Fault
 
-__all__ = ["MODULES"]
-
 _LOWERING = "litefuse.ir.engine.lowering"
 _IMPORTED = "litefuse.ir.importer.constants"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.ir.engine.fault_table.fault import ENGINE_VERSION, Component, Fault
 
-__all__ = ["OPERATIONS"]
-
 _LEGALIZE = "litefuse.passes.legalize"
 _SPLIT = "litefuse.passes.simplify.split_products"
 _ELEMENTARY = f"{_LEGALIZE}.arithmetic.elementary"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.ir.engine.fault_table.fault import RUNTIME_VERSION, Component, Fault
 
-__all__ = ["RUNTIME"]
-
 _LEGALIZE = "litefuse.passes.legalize"
 _FINISHING = "litefuse.passes.finishing"
 _BRANCH_RESULTS = "litefuse.passes.control_flow.branches.CopyBranchResults"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.ir.engine.fault_table.fault import RUNTIME_VERSION, Component, Fault
 
-__all__ = ["XNNPACK"]
-
 _ARRAYS = "litefuse.passes.legalize.arrays"
 _ELEMENTARY = "litefuse.passes.legalize.arithmetic.elementary"
 _COPIES = "litefuse.passes.finishing.kept_copies.KeepCopies"

@@ -15,8 +15,6 @@ import traceback
 from litefuse.ir.mlir import mlir_context
 from tests.ir.engine.faults.reproducer import REPRODUCERS
 
-__all__ = ["find_out"]
-
 
 def find_out(fault: str) -> str:
     """What a fork finds out of a fault."""

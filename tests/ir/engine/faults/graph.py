@@ -12,8 +12,6 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 from litefuse.ir.attributes import mlir_attribute
 from litefuse.ir.mlir import PassManager, converter_api_ext, func, ir
 
-__all__ = ["FLAGS", "NONE", "Array", "Graph", "WrittenGraph", "call", "export", "int32", "kind", "run", "text"]
-
 Array = npt.NDArray[Any]
 
 #: The masks of a slice that uses none.

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-__all__ = ["REPRODUCERS", "Reproducer", "alone", "differ", "is_refused", "kills", "reproducer"]
-
 
 class Reproducer(NamedTuple):
     """Finds out whether a fault is still there.

@@ -27,8 +27,6 @@ from litefuse.conversion.quantization.samples import Calls
 from litefuse.litert.export.editor import GraphEditor
 from litefuse.litert.runtime.interpreter import Interpreter
 
-__all__ = ["InnerRanges", "inner_ranges", "observed_ranges"]
-
 _Array = npt.NDArray[Any]
 
 # LiteRT's guard against a variance of zero (kernels/internal/reference/portable_tensor_utils.cc).

@@ -33,8 +33,6 @@ from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Model
 
-__all__ = ["FloatLayer", "LstmOps", "enclose_states"]
-
 _CONVERSIONS = ("QUANTIZE", "DEQUANTIZE")
 # The recurrent ops that LiteRT has no integer form of.
 _OTHERS = frozenset({"BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"})

@@ -7,8 +7,6 @@ from typing import Any
 
 from litefuse.litert.export.editor import GraphEditor
 
-__all__ = ["drop_unused", "join_integers"]
-
 
 def join_integers(graph: GraphEditor) -> None:
     """Takes integers where they are, in place of the same ones dequantized and quantized again::

@@ -12,26 +12,6 @@ import numpy.typing as npt
 from litefuse.litert.export.editor import GraphEditor
 from litefuse.litert.runtime.model_tables import ACTIVATIONS
 
-__all__ = [
-    "BIASES",
-    "CELL_STATE",
-    "INPUT",
-    "INPUT_WEIGHTS",
-    "LSTMS",
-    "NORMALIZATIONS",
-    "OPERANDS",
-    "OUTPUT_STATE",
-    "PEEPHOLES",
-    "PROJECTION",
-    "PROJECTION_BIAS",
-    "RECURRENT_WEIGHTS",
-    "LstmNumbers",
-    "cell_reads",
-    "is_copy",
-    "lstm_ops",
-    "reason_for_float",
-]
-
 INPUT = 0
 #: Four each: of the input, forget, cell and output gate.
 INPUT_WEIGHTS = range(1, 5)

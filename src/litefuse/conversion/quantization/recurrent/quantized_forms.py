@@ -32,18 +32,6 @@ from litefuse.conversion.quantization.recurrent.operands import (
 )
 from litefuse.litert.export.editor import GraphEditor, Scale
 
-__all__ = [
-    "LARGEST_CELL",
-    "asymmetric",
-    "cell_scale",
-    "constants_of",
-    "make_hybrid",
-    "make_hybrid_rnn",
-    "make_integers",
-    "quantized",
-    "symmetric",
-]
-
 # The scale of what is zero everywhere.
 _OF_ZERO = 1.0
 # The fault `cell-state-of-other-ranges`: the kernel has tanh of states between these powers of two alone.

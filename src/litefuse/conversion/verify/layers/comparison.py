@@ -29,16 +29,6 @@ from litefuse.litert.results.difference import difference, kind_of
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_model
 
-__all__ = [
-    "LookIntoOriginal",
-    "compared",
-    "faults_of_outputs",
-    "litert_original",
-    "look_into",
-    "observation_of_original",
-    "worst_call",
-]
-
 LookIntoOriginal: TypeAlias = Callable[[Sequence[Call], Observation, Path], Mapping[int, Match]]
 """Finds what intermediate tensors are compared with: from the calls, the model's tensors, and a folder."""
 

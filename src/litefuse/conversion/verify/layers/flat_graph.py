@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["FlatGraph", "flatten", "in_order"]
-
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Between these, TensorFlow 1's control flow nodes compute in a loop, or not at all.
 _OPENING = frozenset({"Enter", "RefEnter", "Switch", "RefSwitch", "_SwitchN"})

@@ -9,8 +9,6 @@ from typing import Any
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.sections import Judgement, Section, shape_text
 
-__all__ = ["NO_NAME", "Layer", "Layers", "layer_sections"]
-
 #: Why a tensor that the original does not know is not compared.
 NO_NAME = "it has no name in the original"
 

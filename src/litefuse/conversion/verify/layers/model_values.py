@@ -25,8 +25,6 @@ from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.support.progress.stages import Step
 
-__all__ = ["Observation", "ObservationJob", "Seen", "observe_model", "values_file"]
-
 # How many runs it may take to find tensors that can be read without a change.
 _MOST_RUNS = 100
 

@@ -13,8 +13,6 @@ from litefuse.errors import InterpreterError
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Model, Op, Tensor
 
-__all__ = ["LayerGraph", "LayerTensor", "ObservedCopy", "chunks", "layer_graph"]
-
 
 @dataclass(frozen=True)
 class LayerTensor:

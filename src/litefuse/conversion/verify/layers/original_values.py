@@ -36,17 +36,6 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.results.difference import difference, kind_of
 from litefuse.support.progress.stages import Step
 
-__all__ = [
-    "Candidate",
-    "Match",
-    "OriginalObservationJob",
-    "Wanted",
-    "named_nodes",
-    "observe_original",
-    "same_order",
-    "value_node",
-]
-
 _NUMBER = re.compile(r"\d+$")
 
 

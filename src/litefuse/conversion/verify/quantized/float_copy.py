@@ -23,8 +23,6 @@ from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
 from litefuse.litert.runtime.schema_objects import flatbuffer_of, made, objects_of, op_names, tensor_like
 
-__all__ = ["CUT", "FloatCopy", "Steps", "is_quantized_file", "steps_of"]
-
 #: The key of the signature of a subgraph with cuts: its inputs and outputs are called by the numbers of their tensors.
 CUT = "cut"
 

@@ -29,8 +29,6 @@ from litefuse.litert.runtime.custom_op import CustomOp
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.progress.stages import Step
 
-__all__ = ["JUDGE", "JudgeJob", "Judged", "OpJudgement", "faulty_constants", "judge"]
-
 # Numbers that were rounded are off by 0.29 steps on average; a slice is at fault beyond this.
 _CONSTANT_STEPS = 1.5
 # Numbers of floating point were computed of others, and are as exact as that.

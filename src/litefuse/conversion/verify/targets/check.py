@@ -39,8 +39,6 @@ from litefuse.support.progress.stages import Step
 if TYPE_CHECKING:
     from litefuse.support.result import ConversionResult
 
-__all__ = ["FileChecks", "check", "file_checks", "located"]
-
 
 def located(
     model: Model, refusals: Iterable[Refusal], by_table: Sequence[Refusal], hints: Sequence[Hint]

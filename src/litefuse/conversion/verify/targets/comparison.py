@@ -17,8 +17,6 @@ from litefuse.litert.results.difference import difference
 from litefuse.litert.runtime.model_reader import Model, Tensor
 from litefuse.litert.targets.question import Arrays, TargetCall
 
-__all__ = ["Comparison"]
-
 
 @dataclass(frozen=True)
 class Comparison:

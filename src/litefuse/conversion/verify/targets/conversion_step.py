@@ -13,8 +13,6 @@ from litefuse.errors import LitefuseError, NotAcceleratedError
 from litefuse.litert.targets import find_target
 from litefuse.support.report import Report, TargetCheckReport
 
-__all__ = ["check_required", "with_target_checks"]
-
 # The name of the step.
 _STEP = "check-target"
 # The verdicts that pass where acceleration is required: an inconclusive check has not refused anything.

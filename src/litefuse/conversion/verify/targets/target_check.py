@@ -11,8 +11,6 @@ from litefuse.support.report.caveats import worst_of
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text
 
-__all__ = ["RefusedOps", "TargetCheck", "TargetReport", "TargetVerdict", "target_sections", "verdict_text"]
-
 TargetVerdict: TypeAlias = Literal["accelerated", "partly", "refused", "differs", "inconclusive", "unknown"]
 """The verdict for a target: ``accelerated``: it takes every op, and where it runs the file, it gives the CPU's numbers;
 ``partly``: it leaves ops to a CPU; ``refused``: it does not take the file; ``differs``: its numbers are others;

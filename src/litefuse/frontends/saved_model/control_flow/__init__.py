@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import FunctionDef, NodeDef
     from litefuse.frontends.saved_model.op_registry import OpRegistry
 
-__all__ = ["functionalize"]
-
 _OPS = frozenset({"Switch", "_SwitchN", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"})
 
 

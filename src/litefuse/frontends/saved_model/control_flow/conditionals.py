@@ -24,8 +24,6 @@ from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, TensorProto
 from litefuse.frontends.saved_model.nodes import constant_value, control_inputs, data_inputs, node_of
 
-__all__ = ["conditionals_to_if"]
-
 # Ops that forward a predicate.
 _FORWARDING = frozenset({"Identity", "RefSwitch", *SWITCHES})
 

@@ -15,8 +15,6 @@ from litefuse.frontends.saved_model.op_registry import OpRegistry, Statefulness,
 if TYPE_CHECKING:
     from litefuse.frontends.saved_model.messages import AttrValue
 
-__all__ = ["SWITCHES", "FlatFunction", "constant_node", "kind"]
-
 SWITCHES = frozenset({"Switch", "_SwitchN"})
 
 _REFERENCE_FORMS = frozenset({"RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration"})

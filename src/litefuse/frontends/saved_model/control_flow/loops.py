@@ -20,8 +20,6 @@ from litefuse.frontends.saved_model.control_flow.region import Arguments, Region
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NameAttrList, NodeDef
 from litefuse.frontends.saved_model.nodes import control_inputs, data_inputs, node_of
 
-__all__ = ["loops_to_while"]
-
 Frame = tuple[str, ...]
 
 

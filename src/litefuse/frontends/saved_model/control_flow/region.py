@@ -14,8 +14,6 @@ from litefuse.frontends.saved_model.control_flow.flat_function import (
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef, OpDef, TensorShapeProto
 from litefuse.frontends.saved_model.nodes import control_inputs, data_inputs, node_of
 
-__all__ = ["Arguments", "Region"]
-
 # Small constants are copied into regions, since shape inference and conditions use their values.
 _SMALL = 64
 

@@ -19,8 +19,6 @@ from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.frontends.saved_model.messages import AttrValue, NodeDef, TensorProto, TensorShapeProto
 from litefuse.frontends.saved_model.nodes import constant_value, control_inputs, data_inputs, node_of
 
-__all__ = ["tensor_arrays_to_lists"]
-
 _ARRAY = "TensorArrayV3"
 # Ops that forward a handle or a flow.
 _CARRIERS = frozenset({"Identity", "Switch", "Merge", "Enter", "Exit", "NextIteration"})

@@ -11,8 +11,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["Axes", "Contraction", "Word", "contraction"]
-
 Word: TypeAlias = tuple[int, ...]
 """One axis of a tensor: the atoms that are merged in it, the outermost first; none for an axis of size 1."""
 

@@ -27,8 +27,6 @@ from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensors import Tensor, select
 
-__all__ = ["NAME", "Form", "definition"]
-
 NAME = "odml.scaled_dot_product_attention"
 
 #: Emits the attention itself, from queries, keys, values and the mask if there is one.

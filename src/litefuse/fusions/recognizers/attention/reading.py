@@ -13,8 +13,6 @@ from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["Reading", "Softmax", "Tensor", "is_between_products", "read_attention", "softmax"]
-
 _DEPTH = 6
 _SPREADING = frozenset({"tf.BroadcastTo", "tf.ExpandDims", "tf.Reshape"})
 

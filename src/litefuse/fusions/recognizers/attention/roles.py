@@ -13,8 +13,6 @@ from litefuse.ir.defining_ops import source
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["Roles", "outermost", "roles_of"]
-
 _MOVES = frozenset({"tf.ExpandDims", "tf.Reshape", "tf.Squeeze"})
 _STEPS = 8
 

@@ -13,8 +13,6 @@ from litefuse.ir.defining_ops import constant_number, same, source
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["NEGLIGIBLE", "Mask", "NotAttention", "Scores", "Step", "moved", "number", "obstacle", "scores_behind"]
-
 #: The largest number in the place of a score that leaves nothing of its value: its exponential is 0 beside others.
 NEGLIGIBLE = -1e4
 

@@ -17,8 +17,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["Activations", "gelu", "gelu_by_tanh", "silu"]
-
 # Constants that differ by so much at most are meant to be the same.
 _NEAR = 0.25
 

@@ -17,8 +17,6 @@ from litefuse.ir.defining_ops import constant_number, is_constant, source
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, tensor_type_of
 
-__all__ = ["FORWARDED", "Algebra", "ancestors", "is_parameter", "precision", "successors"]
-
 #: The ops that change at most dtype, rank or repetition of a value.
 FORWARDED = frozenset(
     f"tf.{name}"

@@ -16,8 +16,6 @@ from litefuse.ir.call_graph import create_call, function_symbol, update_function
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.tensors import Tensor
 
-__all__ = ["Attention"]
-
 _KIND = "attention"
 
 

@@ -13,8 +13,6 @@ from typing import TypeAlias
 from litefuse.fusions.recognizers.pattern import Number, Op, Pattern, Product, Sum
 from litefuse.ir.mlir import ir
 
-__all__ = ["Atom", "Expression", "Expressions", "Monomial", "TooLong", "expression_of"]
-
 Monomial: TypeAlias = "tuple[tuple[int, float], ...]"
 """The factors of a product: atoms by their numbers, in order, with their exponents."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["FINDERS", "LAYER_COMPOSITES", "FinderEntry"]
-
 
 class FinderEntry(NamedTuple):
     """A finder, which is loaded where a model has one of the ops.

@@ -13,8 +13,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, tensor_type_of
 
-__all__ = ["Emission", "Graph", "Layer", "LayerFinder", "NamedLayer", "NearMiss", "Reference", "where"]
-
 # Sizes are computed in few steps.
 _LONGEST = 12
 

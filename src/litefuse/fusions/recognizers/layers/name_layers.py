@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from litefuse.fusions.recognizers.layers.layer import Layer, NearMiss
     from litefuse.fusions.recognizers.layers.naming import Compare
 
-__all__ = ["NameLayers"]
-
 
 class NameLayers(NamedTuple):
     """Finds layers by what is computed; outlines those that are wanted into annotated functions::

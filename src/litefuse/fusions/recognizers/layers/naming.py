@@ -27,8 +27,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["Compare", "LayerSearch"]
-
 #: Compares two functions of the same arguments; returns how they differ, or None.
 Compare: TypeAlias = "Callable[[ir.Module, func.FuncOp, func.FuncOp], str | None]"
 

@@ -25,8 +25,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.tensors import Tensor, rsqrt
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["GROUP", "LAYER", "FusedBatchNorms", "Normalizations", "group_norm", "layer_norm", "rms_norm", "scaled"]
-
 LAYER, GROUP, RMS = "layer normalization", "group normalization", "RMS normalization"
 
 _ROOTS = frozenset({"tf.Rsqrt", "tf.Sqrt", "tf.Pow"})

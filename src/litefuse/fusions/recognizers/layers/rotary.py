@@ -13,8 +13,6 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import tensor_type_of
 
-__all__ = ["RotaryEmbeddings"]
-
 ROTARY = "rotary embedding"
 _NAME = "litefuse.rotary_embedding"
 

@@ -16,8 +16,6 @@ from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.passes import visit_ops
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
 
-__all__ = ["ExpandBlockCells"]
-
 
 class ExpandBlockCells:
     """Expands LSTMBlockCell, GRUBlockCell, BlockLSTM and BlockLSTMV2, the last two as loops over the steps::

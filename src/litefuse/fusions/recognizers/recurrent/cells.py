@@ -11,8 +11,6 @@ from litefuse.fusions.recognizers.pattern import Function, Pattern, Place, Varia
 from litefuse.ir.defining_ops import constant_number, same
 from litefuse.ir.mlir import ir
 
-__all__ = ["Activations", "Cell", "Step", "matrix", "number", "read_step", "simple_rnn_cells", "vector"]
-
 
 @dataclass(frozen=True, eq=False)
 class Activations:

@@ -13,8 +13,6 @@ from litefuse.fusions.recognizers.recurrent.cells import Cell, Step, read_step
 from litefuse.ir.defining_ops import is_constant, products_of_shared_weights, same, source
 from litefuse.ir.mlir import func, ir
 
-__all__ = ["Chain", "find_chains"]
-
 # How many steps are looked for in vain before some are left out.
 _ATTEMPTS = 8
 # The ops between a product and the output of its step, with those that only forward a value.

@@ -22,8 +22,6 @@ from litefuse.fusions.recognizers.pattern import (
 )
 from litefuse.fusions.recognizers.recurrent.cells import Activations, Cell, matrix, vector
 
-__all__ = ["gru_cells"]
-
 # The gates by their letters, in the order in which Keras has them.
 _GATES = {"z": "the update gate", "r": "the reset gate", "h": "the candidate"}
 

@@ -19,8 +19,6 @@ from litefuse.ir.locations import layer_name
 from litefuse.ir.mlir import func, ir
 from litefuse.support.options.forms import CompositeForms, RnnForm
 
-__all__ = ["LayerSearch"]
-
 _CELLS = (*lstm_cells(), *simple_rnn_cells(), *gru_cells())
 
 

@@ -20,8 +20,6 @@ from litefuse.passes.tensor_lists.item_reads import Reading, position_of, readin
 from litefuse.passes.tensor_lists.list_groups import resizes
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
 
-__all__ = ["LoopLayer", "StepLoop", "described", "read_loop", "recognize_loop"]
-
 
 class StepLoop(NamedTuple):
     """A loop over all items of a list, or slices of a tensor, which carries states and writes its outputs into a list.

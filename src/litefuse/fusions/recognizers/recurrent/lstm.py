@@ -25,8 +25,6 @@ from litefuse.fusions.recognizers.pattern import (
 from litefuse.fusions.recognizers.recurrent.cells import Activations, Cell, matrix, number, vector
 from litefuse.ir.defining_ops import constant_number
 
-__all__ = ["lstm_cells"]
-
 
 def lstm_cells() -> Iterator[Cell]:
     """Yields the LSTMs of Keras, Flax, Haiku, Equinox, PyTorch and TensorFlow 1, and handwritten ones.

@@ -24,8 +24,6 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.types import is_variant
 
-__all__ = ["chain_name", "first_size", "outline_chain", "outline_loop"]
-
 
 def outline_loop(module: ir.Module, layer: LoopLayer) -> func.FuncOp:
     """Moves a loop into a function that is annotated with the layer's name, and calls it in the loop's place::

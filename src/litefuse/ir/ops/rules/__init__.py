@@ -10,7 +10,5 @@ from collections.abc import Mapping
 from litefuse.ir.ops.facts import Rule
 from litefuse.support.plug_ins.own_classes import own_table
 
-__all__ = ["RULES"]
-
 RULES: Mapping[str, Rule] = own_table(__name__, __path__)
 """The rules by op name, TensorFlow's without the dialect."""

@@ -6,8 +6,6 @@ from litefuse.ir.ops.dims import Dim, Formula, is_size, maximum, minimum
 from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Undecided, meet, normal_axis, text
 from litefuse.ir.ops.rules.layout import stated_shape
 
-__all__ = ["RULES", "range_length"]
-
 
 def _stated(index: int) -> Rule:
     return lambda op: stated_shape(op, index)

@@ -17,8 +17,6 @@ from litefuse.ir.ops.facts import (
     text,
 )
 
-__all__ = ["BROADCASTING", "RULES"]
-
 _UNARY = (
     "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 Cast Ceil "
     "CheckNumerics ComplexAbs Conj Cos Cosh Cumsum Cumprod CumulativeLogsumexp Digamma Elu Erf Erfc Erfinv Exp Expm1 "

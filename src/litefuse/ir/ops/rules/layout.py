@@ -19,8 +19,6 @@ from litefuse.ir.ops.facts import (
     text,
 )
 
-__all__ = ["RULES", "stated_shape"]
-
 
 def stated_shape(op: Op, index: int) -> PartialDims:
     """Returns the shape that an operand states; None for a size that may be negative.

@@ -14,8 +14,6 @@ from litefuse.ir.ops.dims import Dim, product
 from litefuse.ir.ops.facts import Answer, Op, Rule, Tensor, array_of
 from litefuse.ir.ops.rules import creation, elementwise, layout, matrices, reductions, slicing, windows
 
-__all__ = ["RULES"]
-
 _TENSORFLOW: Mapping[str, Rule] = {
     **creation.RULES,
     **elementwise.RULES,

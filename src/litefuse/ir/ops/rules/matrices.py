@@ -18,8 +18,6 @@ from litefuse.ir.ops.facts import (
     text,
 )
 
-__all__ = ["RULES"]
-
 
 def _swapped(shape: Dims, swap: bool) -> Dims:
     return (*shape[:-2], shape[-1], shape[-2]) if swap else shape

@@ -15,8 +15,6 @@ from litefuse.ir.ops.facts import (
     text,
 )
 
-__all__ = ["RULES", "reduced"]
-
 _REDUCTIONS = "All Any EuclideanNorm Max Mean Min Prod Sum"
 
 

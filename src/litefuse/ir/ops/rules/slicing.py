@@ -8,8 +8,6 @@ from litefuse.ir.ops.dims import Dim, Formula, is_size, maximum, minimum
 from litefuse.ir.ops.facts import Answer, Dims, Op, Rule, ShapeError, Undecided, meet, size_or_none, text
 from litefuse.ir.ops.rules.layout import stated_shape
 
-__all__ = ["RULES", "Extent", "extents"]
-
 
 class Extent(NamedTuple):
     """The effect of a ``StridedSlice`` on one dimension of its operand, or a dimension that it adds.

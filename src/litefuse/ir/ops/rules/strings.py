@@ -18,8 +18,6 @@ from litefuse.ir.ops.facts import (
 )
 from litefuse.ir.ops.rules.reductions import reduced
 
-__all__ = ["RULES"]
-
 
 def _dynamic_partition(op: Op) -> Answer:
     data, partitions = op.shape(0), op.shape(1)

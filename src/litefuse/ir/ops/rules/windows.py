@@ -20,8 +20,6 @@ from litefuse.ir.ops.facts import (
 )
 from litefuse.ir.ops.rules.layout import stated_shape
 
-__all__ = ["RULES"]
-
 
 def _axes(op: Op, rank: int) -> tuple[range, int]:
     """Returns the spatial dimensions and the channel dimension."""

@@ -14,8 +14,6 @@ from litefuse.kernels.generator.nodes import CPP_TYPES, Computed, Literal, Node
 from litefuse.kernels.generator.rules.sizes import folded
 from litefuse.litert.runtime.model_tables import ACTIVATIONS
 
-__all__ = ["activated", "needs"]
-
 _REAL = ("FLOAT32", "FLOAT64")
 _HALF = ("FLOAT16", "BFLOAT16")
 _WHOLE = ("INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64")

@@ -10,8 +10,6 @@ from litefuse.kernels.generator.indices import Index
 from litefuse.kernels.generator.nodes import Counted, IndexArithmetic, Node, Picked, Position
 from litefuse.kernels.generator.sizes import LARGEST_DIMENSION, Size
 
-__all__: list[str] = []
-
 
 @rule("RESIZE_NEAREST_NEIGHBOR", takes="xi", options="ResizeNearestNeighborOptions")
 def _nearest(graph: Graph, op: BodyOp) -> Node:

@@ -16,8 +16,6 @@ from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.rules.slices import sliced
 from litefuse.kernels.generator.sizes import ZERO, Size, number
 
-__all__ = ["picked"]
-
 
 @rule("CONCATENATION", takes="x+", options="ConcatenationOptions")
 def _concatenation(graph: Graph, op: BodyOp) -> Node:

@@ -12,8 +12,6 @@ from litefuse.kernels.generator.rules.reshapes import reshaped
 from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.sizes import ONE, Size, product
 
-__all__ = []
-
 _KINDS = {
     "SUM": "sum",
     "REDUCE_PROD": "product",

@@ -12,8 +12,6 @@ from litefuse.kernels.generator.nodes import IndexArithmetic, Node, Position
 from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.sizes import ONE, Requirement, Size, number, product
 
-__all__ = ["reshaped"]
-
 
 def reshaped(graph: Graph, node: Node, shape: Sequence[Size]) -> Node:
     """Returns a tensor with other sizes, whose product is the same."""

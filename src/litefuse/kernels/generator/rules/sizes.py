@@ -13,8 +13,6 @@ from litefuse.kernels.generator.graph import Graph, NotGenerated, Value, rule
 from litefuse.kernels.generator.nodes import Counted, Literal, Node
 from litefuse.kernels.generator.sizes import ZERO, Size, Sizes, number
 
-__all__ = ["folded", "moved_integers"]
-
 _INTEGERS = ("INT32", "INT64", "BOOL")
 
 

@@ -12,8 +12,6 @@ from litefuse.kernels.generator.rules.reshapes import reshaped
 from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.sizes import ONE, ZERO, Requirement, Size, number
 
-__all__ = ["sliced"]
-
 
 def sliced(graph: Graph, source: Node, begins: Sequence[Size], steps: Sequence[int], sizes: Sequence[Size]) -> Node:
     """Returns elements from ``begins`` in steps. The kernel requires all of them to be inside of the tensor."""

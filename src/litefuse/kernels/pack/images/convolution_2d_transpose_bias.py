@@ -15,8 +15,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["Convolution2DTransposeBias"]
-
 
 @pack_kernel("Convolution2DTransposeBias", native=True)
 class Convolution2DTransposeBias(CustomOp):

@@ -17,8 +17,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["DecodeBmp", "DecodeImage", "DecodeJpeg", "DecodePng"]
-
 _Pixels = npt.NDArray[Any]
 
 _PNG, _JPEG, _BMP = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"BM"

@@ -14,8 +14,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["ExtractImagePatches"]
-
 
 @pack_kernel("ExtractImagePatches", native=True)
 class ExtractImagePatches(CustomOp):

@@ -9,8 +9,6 @@ import numpy as np
 
 from litefuse.errors import KernelError
 
-__all__ = ["check_padding", "check_pairs", "pool_options", "transpose_conv_options"]
-
 _PADDINGS = {1: "SAME", 2: "VALID"}  # TfLitePadding
 _ACTIVATIONS = {0: "NONE", 1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"}  # TfLiteFusedActivation
 

@@ -12,8 +12,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["Landmarks2TransformMatrix", "TransformLandmarks"]
-
 _DIMENSIONS = 3
 
 

@@ -17,8 +17,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["AvgPool3D", "MaxPool3D", "MaxPoolWithArgmax", "MaxPoolingWithArgmax2D", "Windows"]
-
 
 @dataclass(frozen=True)
 class Windows:

@@ -17,8 +17,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["CropAndResize", "DenseImageWarp", "TransformTensorBilinear"]
-
 _Floats = npt.NDArray[np.float32]
 
 

@@ -15,8 +15,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["Cross", "Cumprod", "Erf", "LinSpace", "Roll", "UnravelIndex"]
-
 
 @pack_kernel("Cross", native=True)
 class Cross(CustomOp):

@@ -13,8 +13,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["IRFFT", "IRFFT2D"]
-
 
 class _InverseRealTransform(CustomOp):
     """Base class of IRFFT and IRFFT2D; ``axes`` is the number of transformed dimensions."""

@@ -13,8 +13,6 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["Cholesky", "MatrixDeterminant", "MatrixInverse", "MatrixSolve", "MatrixTriangularSolve"]
-
 
 @pack_kernel("MatrixInverse", native=True)
 class MatrixInverse(CustomOp):

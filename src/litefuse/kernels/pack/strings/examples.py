@@ -19,8 +19,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = ["Feature", "ParseExample", "ParseExampleV2", "ParseSingleExample", "features_of"]
-
 _VARINT, _EIGHT_BYTES, _LENGTH, _FOUR_BYTES = 0, 1, 2, 5
 # The fields of a Feature, and the dtypes of their lists.
 _LISTS = {1: "string", 2: "float32", 3: "int64"}

@@ -6,8 +6,6 @@ changes; ``tf.strings.to_hash_bucket_fast`` is this number modulo the number of 
 
 from __future__ import annotations
 
-__all__ = ["fingerprint64"]
-
 _MASK = (1 << 64) - 1
 _K0 = 0xC3A5C85C97CB3127
 _K1 = 0xB492B66FBE98F273

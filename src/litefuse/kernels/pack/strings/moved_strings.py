@@ -24,8 +24,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = ["ConcatV2", "Pack", "Pad", "PadV2", "RaggedTensorToTensor", "Select", "SelectV2", "SparseToDense"]
-
 
 @pack_kernel("ConcatV2", limited=True)
 class ConcatV2(OfStringsOnly):

@@ -24,8 +24,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = ["Ngrams", "NgramsStringJoin", "StringNGrams"]
-
 
 @pack_kernel("tftext:Ngrams")
 class Ngrams(CustomOp):

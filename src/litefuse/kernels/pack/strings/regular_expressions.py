@@ -26,16 +26,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = [
-    "Expression",
-    "RegexFullMatch",
-    "RegexReplace",
-    "StaticRegexFullMatch",
-    "StaticRegexReplace",
-    "expression",
-    "google_re2",
-]
-
 
 class Expression:
     """A regular expression. Texts and rewrites are bytes, usually UTF-8: a byte that is not is a character of its own.

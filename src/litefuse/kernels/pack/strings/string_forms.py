@@ -18,8 +18,6 @@ from litefuse.litert.runtime.custom_op import PartlyNativeKernel, TensorSpec
 from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 
-__all__ = ["CaseFoldUTF8", "DecodeBase64", "EncodeBase64", "NormalizeUTF8", "StringLower", "StringStrip", "StringUpper"]
-
 # C's whitespace (isspace).
 _WHITESPACE = b" \t\n\v\f\r"
 

@@ -18,8 +18,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = ["SgnnProjection", "SparseCross", "StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong"]
-
 _MASK = (1 << 64) - 1
 
 

@@ -23,8 +23,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = ["ReduceJoin", "StringJoin", "UnsortedSegmentJoin"]
-
 
 @pack_kernel("StringJoin", native=True)
 class StringJoin(CustomOp):

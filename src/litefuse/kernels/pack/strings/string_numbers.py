@@ -20,8 +20,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = ["AsString", "DecodePaddedRaw", "DecodeRaw", "StringToNumber"]
-
 # The values of LiteRT's TensorType, which the op's options use.
 _RESULTS = {0: "float32", 2: "int32", 4: "int64", 10: "float64", 12: "uint64", 15: "uint32"}
 

@@ -14,8 +14,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = ["StringLength", "StringSplit", "StringSplitV2", "Substr"]
-
 # C's whitespace (isspace).
 _WHITESPACE = b" \t\n\v\f\r"
 

@@ -14,21 +14,6 @@ from litefuse.kernels.pack.supported import LimitedKernel
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = [
-    "OfEachString",
-    "OfStringsOnly",
-    "as_bytes",
-    "check_count",
-    "check_dtype",
-    "check_row_splits",
-    "check_row_splits_spec",
-    "check_scalar",
-    "check_strings",
-    "decoded",
-    "encoded",
-    "string_array",
-]
-
 # This many strings, even empty ones, take half a gigabyte as Python objects and in the runtime's buffer.
 _MOST_STRINGS = 2**24
 

@@ -23,14 +23,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = [
-    "WHITESPACE",
-    "RegexSplitWithOffsets",
-    "WhitespaceTokenizeWithOffsetsV2",
-    "WhitespaceTokenizer",
-    "WordpieceTokenizeWithOffsets",
-]
-
 WHITESPACE = (
     *range(0x09, 0x0E),
     0x20,

@@ -23,15 +23,6 @@ from litefuse.litert.runtime.kernel_pack import pack_kernel
 from litefuse.litert.runtime.outputs import Outputs
 from litefuse.litert.runtime.tensors import STRING
 
-__all__ = [
-    "ENCODINGS",
-    "UnicodeDecode",
-    "UnicodeDecodeWithOffsets",
-    "UnicodeEncode",
-    "UnicodeTranscode",
-    "characters",
-]
-
 _ENCODINGS = {
     "UTF-8": "utf-8",
     "UTF-16-BE": "utf-16-be",

@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["Bessel", "BesselOfFirstKind"]
-
 # Polynomials in (x / 3.75)^2 for I(x) and in 3.75 / x for sqrt(x) exp(-x) I(x), with errors below 3e-7.
 # Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 9.8.1 to 9.8.4.
 _SMALL = {

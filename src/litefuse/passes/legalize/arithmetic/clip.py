@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.mlir import ir
 
-__all__ = ["ClipByValue", "IntegerRelu6", "LargestBound"]
-
 
 @decomposition("ClipByValue")
 class ClipByValue(Decomposition):

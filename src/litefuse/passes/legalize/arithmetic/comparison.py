@@ -15,15 +15,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = [
-    "ApproximateEqual",
-    "Classification",
-    "DifferenceFromItself",
-    "NegatedComparison",
-    "NextAfter",
-    "OrderOfConditions",
-]
-
 
 @decomposition("ApproximateEqual")
 class ApproximateEqual(Decomposition):

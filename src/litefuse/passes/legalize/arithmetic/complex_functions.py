@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["ComplexFunctions", "ComplexPower"]
-
 
 @decomposition("Cos", "Cosh", "Expm1", "Log1p", "Rsqrt", "Sigmoid", "Sign", "Sin", "Sinh", "Tan", "Tanh", order=1)
 class ComplexFunctions(Decomposition):

@@ -13,18 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = [
-    "ComplexArithmetic",
-    "ComplexBits",
-    "ComplexBroadcast",
-    "ComplexParts",
-    "ComplexProduct",
-    "ComplexScatter",
-    "ConjugateTranspose",
-    "complex_of",
-    "parts_of",
-]
-
 
 @decomposition("Bitcast")
 class ComplexBits(Decomposition):

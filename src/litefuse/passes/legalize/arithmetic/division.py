@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["Division", "FloorOfQuotient", "IntegerMean", "Quotient", "Reciprocal", "Remainder"]
-
 
 @decomposition("Div", "FloorDiv", "Mod", "TruncateDiv", "TruncateMod")
 class Division(Decomposition):

@@ -14,20 +14,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = [
-    "LARGEST",
-    "Expm1",
-    "Log1p",
-    "ReciprocalRoot",
-    "Softplus",
-    "between",
-    "expm1",
-    "log1p",
-    "polynomial",
-    "reciprocal_root",
-    "where_finite",
-]
-
 LARGEST = 3.4028234e38
 """The largest finite float32."""
 

@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["Erf", "Erfc", "Erfinv", "erf"]
-
 # erfc(x) = t exp(-x^2 + p(t)), t = 1 / (1 + x / 2), with a relative error of at most 1.2e-7.
 # Source: Press et al., Numerical Recipes, 6.2.
 _ERFC = (

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["FourierTransform", "InverseRealFourierTransform", "RealFourierTransform"]
-
 # The matrix has the square of this many elements.
 _MAX_SIZE = 4096
 

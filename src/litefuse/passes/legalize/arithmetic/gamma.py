@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["Gamma"]
-
 # The shift of arguments to where the asymptotic series are exact in float32.
 _STEPS = 7
 # With Bernoulli numbers: B(2n) / (2n (2n - 1)) and B(2n) / 2n, n = 1, 2, 3, 4.

@@ -11,8 +11,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["LinSpace"]
-
 
 @decomposition("LinSpace")
 class LinSpace(Decomposition):

@@ -12,8 +12,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["Power", "PowerOfInt64"]
-
 # LiteRT's POW supports four dimensions, and the engine does not simplify powers that it broadcasts for it.
 _MAX_RANK = 4
 # Of 64 and more, only the powers of 0, 1 and -1 fit in 64 bits: they equal the 64th or, where it is odd, the 65th.

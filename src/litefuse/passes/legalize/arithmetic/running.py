@@ -16,8 +16,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["Cumprod", "has_open_axis", "running", "shifted"]
-
 Combine = Callable[["Tensor", "Tensor"], "Tensor"]
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.ops.dims import Shape
 
-__all__ = ["Atan2", "Hyperbolic", "InverseHyperbolic", "InverseTrigonometric", "Tan"]
-
 # From here on, the 1 in x^2 + 1 and x^2 - 1 is lost in rounding.
 _LARGE = 1e4
 

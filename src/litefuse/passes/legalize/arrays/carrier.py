@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["carried", "carried_number", "delivered"]
-
 # LiteRT's slices, concatenations and paddings all support float32, int32, int64 and uint8.
 _TAKEN = frozenset({"float32", "int32", "int64", "uint8"})
 _SAME_BITS = {"float64": "int64", "uint64": "int64", "uint32": "int32", "complex64": "int64"}

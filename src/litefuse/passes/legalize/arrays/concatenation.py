@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from litefuse.ir.tensorflow_op import TensorFlowOp
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["FactoredColumns"]
-
 # Whether the order of an op's operands counts.
 _FACTORED = {"tf.Add": False, "tf.AddV2": False, "tf.Div": True, "tf.Mul": False, "tf.RealDiv": True, "tf.Sub": True}
 

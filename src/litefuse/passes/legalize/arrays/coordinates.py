@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["UnravelIndex", "around_axis", "coordinates", "element_numbers"]
-
 
 def element_numbers(b: Builder, indices: Tensor, sizes: Sequence[Tensor]) -> Tensor:
     """Emits the row-major index of the element at each index vector.

@@ -18,8 +18,6 @@ from litefuse.support.options.limits import check_constant
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["BandPart", "Diagonal", "alignment", "band_operand", "places_beside_main"]
-
 _MAX_ELEMENTS = 1 << 20
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["Alias", "Like", "ShapeN"]
-
 
 @decomposition("GuaranteeConst", "Print")
 class Alias(Decomposition):

@@ -14,8 +14,6 @@ from litefuse.ir.tensors import Tensor
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["count_to", "write_row"]
-
 
 def count_to(
     b: Builder,

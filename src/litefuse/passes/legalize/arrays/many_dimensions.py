@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["BatchedProduct", "Concatenation", "ExtremeOfNone", "MovedPieces", "OfRows", "Reduction", "Stack"]
-
-
 # LiteRT's PADV2 takes no more dimensions.
 _PADDED_RANK = 5
 # XNNPACK delegates some ops of any rank, and fails when the model is loaded if the rank is above this.

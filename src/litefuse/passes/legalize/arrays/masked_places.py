@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["PlaceDespiteMask"]
-
 
 # Fault `masked-place`.
 @before_engine("StridedSlice", other_than={"begin_mask": 0, "shrink_axis_mask": 0})

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["Carried", "InvertPermutation", "ParallelConcat", "Pieces", "Reverse"]
-
-
 # Dtypes whose elements are carried as bits and are not integers.
 _OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
 

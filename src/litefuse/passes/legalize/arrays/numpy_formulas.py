@@ -10,8 +10,6 @@ import numpy as np
 from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.tensors import Tensor
 
-__all__ = ["Array", "number", "positions"]
-
 
 class Array(np.lib.mixins.NDArrayOperatorsMixin):
     """A float32 or boolean tensor in a formula, on which each numpy function emits an op.

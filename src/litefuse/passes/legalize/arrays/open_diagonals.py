@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["OpenDiagonal"]
-
 
 # The engine makes the third version of MatrixDiag and MatrixSetDiag.
 @decomposition(

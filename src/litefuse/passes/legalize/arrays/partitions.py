@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from litefuse.ir.builder import Builder
 
-__all__ = ["DynamicPartition", "DynamicStitch"]
-
 
 @decomposition("DynamicPartition")
 class DynamicPartition(Decomposition):

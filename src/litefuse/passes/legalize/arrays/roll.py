@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["Roll"]
-
 
 @decomposition("Roll")
 # Fault `int64-axes-of-roll`.

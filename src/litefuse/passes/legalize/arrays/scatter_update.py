@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["ScatterUpdate", "replace_rows"]
-
 # Up to this many rows, the source of each is a constant in the file.
 _WRITTEN = 1 << 12
 

@@ -16,17 +16,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = [
-    "ArgExtreme",
-    "Bound",
-    "HistogramFixedWidth",
-    "InTopK",
-    "ListDiff",
-    "NthElement",
-    "UniqueCounts",
-    "UniqueStrings",
-]
-
 
 @decomposition("LowerBound", "UpperBound")
 class Bound(Decomposition):

@@ -16,8 +16,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["Segment", "SparseSegment", "SparseSegmentGradient", "TensorScatter", "UnsortedSegment"]
-
 # The dtypes in which LiteRT sums up others, and what wraps around in them wraps around in the others.
 _SUMMED_AS = {
     **dict.fromkeys(["int8", "int16", "uint8", "uint16"], "int32"),

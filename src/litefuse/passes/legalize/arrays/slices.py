@@ -16,8 +16,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["LITERT_RANK", "WHOLE", "AxisSlice", "DynamicSlice", "Slices"]
-
 LITERT_RANK = 5
 """The highest rank that LiteRT's op supports."""
 

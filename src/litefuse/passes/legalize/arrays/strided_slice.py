@@ -14,15 +14,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = [
-    "EmptySlice",
-    "SliceAtComputedPositions",
-    "StridedSlice",
-    "StridedSliceGradient",
-    "StridedSliceUpdate",
-]
-
-
 # The dtypes that XNNPACK takes in some op. An empty constant of conditions could not be read.
 _FILLED = frozenset({"bfloat16", "float16", "float32"}) | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["OpenTile"]
-
 # Up to this many copies are concatenated.
 _FEW = 4
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _Integers: TypeAlias = "ir.Value | npt.NDArray[Any]"
 
-__all__ = ["CastOfBroadcast", "CastOfFraction", "CastOfQuotient", "CastOfUint64"]
-
 # The number of significant bits of float64.
 _FLOAT64_BITS = 53
 _LARGEST_DIVISOR = 2.0**_FLOAT64_BITS

@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["Float64Comparisons", "Float64Signs"]
-
 _SIGN = int(np.iinfo(np.int64).min)
 _INFINITE = 0x7FF << 52
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["FakeQuantize", "QuantizeAndDequantize"]
-
 
 @decomposition("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 # The engine ignores the number of bits or emits unsupported dtypes, and ignores narrow ranges; see the faults below.

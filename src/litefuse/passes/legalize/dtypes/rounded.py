@@ -14,8 +14,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["RoundedToFloat8"]
-
 
 class _Format(NamedTuple):
     """A floating point format of 8 bits.

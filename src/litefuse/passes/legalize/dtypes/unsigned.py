@@ -14,8 +14,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["Uint64", "Uint64Division"]
-
 _LEAST = int(np.iinfo(np.int64).min)
 # Ops that compare; the others are the same modulo 2^64.
 _ORDERED = frozenset(

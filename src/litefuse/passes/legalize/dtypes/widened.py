@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.types import TensorType
 
-__all__ = ["IntegerSign", "Narrowed", "Widened", "is_widened_float"]
-
 _FLOATS = {"bfloat16": "float32", "float16": "float32"}
 _INTEGERS = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 

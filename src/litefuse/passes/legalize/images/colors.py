@@ -11,8 +11,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["AdjustColors", "AdjustContrast", "ColorSpace"]
-
 
 @decomposition("HSVToRGB", "RGBToHSV")
 class ColorSpace(Decomposition):

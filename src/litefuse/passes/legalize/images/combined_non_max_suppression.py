@@ -16,8 +16,6 @@ from litefuse.passes.legalize.images.suppression import apart, best_boxes, thres
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["CombinedNonMaxSuppression"]
-
 _LOWEST = float(np.finfo(np.float32).min)
 
 

@@ -11,8 +11,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["ImageProjection"]
-
 
 @decomposition("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
 class ImageProjection(Decomposition):

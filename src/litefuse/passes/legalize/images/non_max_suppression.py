@@ -17,8 +17,6 @@ from litefuse.passes.legalize.images.suppression import apart, boxes_of_four, ov
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["NonMaxSuppression"]
-
 _LOWEST = float(np.finfo(np.float32).min)
 
 

@@ -22,8 +22,6 @@ from litefuse.passes.legalize.images.resizing_weights import (
     scale,
 )
 
-__all__ = ["ResizeByMatrix", "ResizeGradient", "ResizeIntegers", "ScaleAndTranslate"]
-
 
 @decomposition("ResizeBilinear", "ResizeNearestNeighbor")
 class ResizeIntegers(Decomposition):

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["FILTERS", "Line", "area", "bicubic", "bilinear", "filtered", "nearest", "scale"]
-
 # TensorFlow looks up the cubic filter in a table with this many steps between pixels.
 _TABLE = 1024
 _where: Callable[[Any, Any, Any], Any] = np.where

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["FAR", "apart", "best_boxes", "boxes_of_four", "overlaps", "suppressed", "threshold_above"]
-
 _FLOATS = np.finfo(np.float32)
 _SMALLEST, _LARGEST = float(_FLOATS.tiny), float(_FLOATS.max)
 # Boxes in the place of those that overlap none: far from all others and from each other, of an area of 1e30.

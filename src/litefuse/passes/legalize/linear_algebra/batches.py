@@ -10,8 +10,6 @@ from litefuse.ir.tensors import Tensor, maximum
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["in_one_batch"]
-
 
 def in_one_batch(b: Builder, *values: Tensor) -> tuple[Sequence[Tensor], Sequence[MixedSize]]:
     """Emits matrices whose batch dimensions are broadcast to one shape and merged into one.

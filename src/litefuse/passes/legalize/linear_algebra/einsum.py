@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["Einsum", "IntegerProduct", "ProductOverNothing"]
-
-
 _Labeled: TypeAlias = "tuple[Tensor, str]"
 """A value and the label of each of its dimensions."""
 

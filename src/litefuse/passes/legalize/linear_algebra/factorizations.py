@@ -15,20 +15,6 @@ from litefuse.passes.legalize.arrays.loops import count_to
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = [
-    "Triangles",
-    "cholesky",
-    "eye",
-    "householder",
-    "householder_product",
-    "lu",
-    "permutation_of",
-    "place",
-    "product",
-    "solve_triangular",
-    "triangle",
-]
-
 # The dimensions.
 _ROWS, _COLUMNS = 1, 2
 

@@ -17,8 +17,6 @@ from litefuse.passes.legalize.linear_algebra.factorizations import eye, househol
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["SingularVectors", "eigenvalues", "eigenvectors", "singular_values", "singular_vectors"]
-
 # Convergence is quadratic in the end: this many sweeps more than the number of columns has bits.
 _MORE_SWEEPS = 3
 # A dynamic number of columns is assumed to have this many bits at most.

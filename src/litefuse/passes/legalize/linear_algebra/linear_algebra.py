@@ -27,20 +27,6 @@ from litefuse.passes.legalize.linear_algebra.jacobi import eigenvalues, eigenvec
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = [
-    "Cross",
-    "Determinant",
-    "Eigenvectors",
-    "Factorization",
-    "Inverse",
-    "LeastSquares",
-    "LinearSystem",
-    "LogDeterminant",
-    "OrthogonalFactors",
-    "SingularValues",
-    "TriangularFactors",
-]
-
 
 @decomposition("MatrixInverse")
 class Inverse(Decomposition):

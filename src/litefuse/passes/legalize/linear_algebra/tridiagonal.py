@@ -15,8 +15,6 @@ from litefuse.passes.legalize.linear_algebra.factorizations import place
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["TridiagonalProduct", "TridiagonalSystem", "solve_tridiagonal"]
-
 
 @decomposition("TridiagonalMatMul")
 class TridiagonalProduct(Decomposition):

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensorflow_op import TensorFlowOp
 
-__all__ = ["WORD", "count_between", "int32_between", "int32_of", "int64_between", "int64_of"]
-
 WORD = 1 << 32
 """The number of different 32-bit words."""
 

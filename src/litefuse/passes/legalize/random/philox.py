@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["MANTISSA", "Generator", "continued", "first_words", "philox_words", "seeded", "unit_interval"]
-
 # Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011: Philox4x32-10.
 _ROUNDS = 10
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)

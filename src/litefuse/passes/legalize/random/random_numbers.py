@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["RandomFloats", "RandomShuffle", "RandomUniformInt", "TruncatedNormal", "of_wanted_shape"]
-
 # RANDOM_UNIFORM's numbers have 23 random bits.
 _BITS = 16
 # How many numbers of a dtype TensorFlow draws from [0, 1).

@@ -18,8 +18,6 @@ from litefuse.passes.legalize.random.stateless_random import generator_of
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["StatelessGamma"]
-
 # Of so many tries, all fail for one number in 10^15: at most 5 % of tries do.
 _TRIES = 12
 # The groups of four words that they take: one for two normal numbers, and one for two uniform ones.

@@ -37,8 +37,6 @@ from litefuse.passes.legalize.random.random_numbers import of_wanted_shape
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["StatelessMultinomial", "StatelessRandom", "StatelessShuffle", "StatelessTruncatedNormal", "generator_of"]
-
 _ALGORITHMS = (1, 3)  # Philox, and "the one for this device", which is Philox as well but on TPUs
 # The number of draws for four truncated numbers, and the number of groups of words that TensorFlow reserves for them.
 _DRAWS = 16

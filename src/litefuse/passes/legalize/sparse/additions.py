@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["SparseAddition", "SparseDenseAddition"]
-
 
 @decomposition("SparseAdd")
 class SparseAddition(Decomposition):

@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["RaggedGather", "RaggedRange", "RaggedTensorToSparse", "RaggedTensorToTensor"]
-
 
 @decomposition("RaggedRange")
 class RaggedRange(Decomposition):

@@ -13,8 +13,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["SetOperation", "SetSize"]
-
 # The dtypes in which LiteRT compares others.
 _COMPARED_IN = {**dict.fromkeys(["int8", "int16", "uint8", "uint16"], "int32"), "int32": "int32", "int64": "int64"}
 

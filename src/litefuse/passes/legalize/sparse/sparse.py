@@ -15,16 +15,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = [
-    "SparseDenseArithmetic",
-    "SparseDenseProduct",
-    "SparseFillEmptyRows",
-    "SparseReorder",
-    "SparseReshape",
-    "SparseSoftmax",
-    "SparseSum",
-]
-
 
 @decomposition("SparseTensorDenseMatMul")
 class SparseDenseProduct(Decomposition):

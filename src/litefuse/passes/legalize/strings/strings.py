@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["ConstantStrings", "MovedStrings", "ScatteredStrings"]
-
 # The index of the operand that is moved, if not 0.
 _OPERANDS = {"Fill": 1, "Split": 1}
 

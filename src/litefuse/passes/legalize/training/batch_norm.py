@@ -12,8 +12,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["FusedBatchNorm", "FusedBatchNormGradient"]
-
 
 @decomposition("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 class FusedBatchNorm(Decomposition):

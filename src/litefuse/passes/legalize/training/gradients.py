@@ -12,8 +12,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["BroadcastGradientArgs", "ConcatOffset", "Gradient", "MirrorPadGradient"]
-
 # tf.nn.selu's constants.
 _SCALE = 1.0507009873554804934193349852946
 _SCALE_ALPHA = 1.7580993408473768599402175208123

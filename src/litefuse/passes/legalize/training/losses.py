@@ -17,8 +17,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["CrossEntropy", "CumulativeLogsumexp", "EuclideanNorm"]
-
 _MINUS_INFINITY = int(np.float32(-np.inf).view(np.int32))
 
 

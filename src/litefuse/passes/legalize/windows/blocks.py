@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["Blocks", "LegacyBlocks"]
-
 # The ranks that LiteRT's kernels support, with blocks of all dimensions except batch and channels.
 _RANKS = (3, 4)
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from litefuse.ir.builder import Builder
 
-__all__ = ["DilatedConvolution", "phases_of"]
-
 _CONVOLUTIONS = ("tf.Conv2D", "tf.DepthwiseConv2dNative")
 # Ops whose effect on the phases is undone, and ops that squeeze: a sum over a dimension of size 1 does so too.
 _DROPPED = ("tf.Identity", "tf.Pad")

@@ -12,8 +12,6 @@ from litefuse.passes.legalize.windows.windows import image_axes, window_position
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["Dilation", "MaxPoolV2", "PaddedMaxPool"]
-
 
 @decomposition("Dilation2D")
 class Dilation(Decomposition):

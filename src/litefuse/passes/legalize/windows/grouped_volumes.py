@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["GroupedVolumes"]
-
 
 @decomposition("Conv3D")
 # Fault `volumes-in-groups`.

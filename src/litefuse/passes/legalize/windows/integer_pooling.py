@@ -16,8 +16,6 @@ from litefuse.passes.legalize.windows.windows import WindowAxis, image_axes, pad
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
-__all__ = ["IntegerMaxPool"]
-
 _CHANNELS_LAST, _CHANNELS_FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
 

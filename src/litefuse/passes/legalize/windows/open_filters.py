@@ -11,8 +11,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["OpenChannels", "OpenDepthwiseFilter", "OpenFilter"]
-
 
 @decomposition("Conv2D", "Conv3D", "DepthwiseConv2dNative", order=1)
 class OpenChannels(Decomposition):

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
     from litefuse.ir.tensors import Tensor
 
-__all__ = ["Pool3D"]
-
 
 @decomposition("MaxPool3D", "AvgPool3D")
 class Pool3D(Decomposition):

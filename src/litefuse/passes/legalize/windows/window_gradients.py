@@ -15,13 +15,6 @@ from litefuse.passes.legalize.windows.windows import WindowAxis, image_axes, win
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = [
-    "ConvolutionFilterGradient",
-    "DepthwiseFilterGradient",
-    "DepthwiseInputGradient",
-    "PoolingGradient",
-]
-
 
 @decomposition("AvgPool3DGrad", "AvgPoolGrad", "MaxPool3DGrad", "MaxPoolGrad")
 class PoolingGradient(Decomposition):

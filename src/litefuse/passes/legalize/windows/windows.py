@@ -15,8 +15,6 @@ from litefuse.passes.legalize.decomposition import Decomposition, decomposition
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
-__all__ = ["ExtractImagePatches", "MaxPoolWithArgmax", "WindowAxis", "image_axes", "padded_images", "window_positions"]
-
 
 @dataclass(frozen=True)
 class WindowAxis:

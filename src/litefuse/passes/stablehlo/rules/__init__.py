@@ -3,7 +3,5 @@
 from litefuse.passes.stablehlo.translation import Rules
 from litefuse.support.plug_ins.own_classes import own_table
 
-__all__ = ["RULES"]
-
 RULES: Rules = own_table(__name__, __path__)
 """All rules by the ops' names."""

@@ -12,8 +12,6 @@ from litefuse.passes.stablehlo.rules.broadcasting import elementwise, on_element
 from litefuse.passes.stablehlo.translation import Result, Rule, Rules, Translation
 from litefuse.passes.stablehlo.values import operands_of
 
-__all__ = ["RULES", "are_disjoint"]
-
 
 def _bitcast(op: Any, t: Translation) -> Result:
     (operand,), (result,) = op.operands, op.results

@@ -14,8 +14,6 @@ from litefuse.ir.tensors import Tensor
 from litefuse.passes.stablehlo.translation import Result, Translation
 from litefuse.passes.stablehlo.values import Elements, Value, dims_of, elements_of, elements_value, spread
 
-__all__ = ["ON_COMPARED", "elementwise", "number_value", "of_numbers", "on_elements"]
-
 
 @overload
 def elementwise(t: Translation, operands: Sequence[ir.Value], emit: Callable[[Tensor], ir.Value]) -> Result: ...

@@ -17,8 +17,6 @@ from litefuse.passes.stablehlo.rules.sorting import top_k
 from litefuse.passes.stablehlo.rules.windows import dynamic_reduce_window
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["RULES"]
-
 # For complex numbers, the decompositions of these that JAX gives.
 _OF_REAL_NUMBERS = frozenset({"acos", "acosh", "asin", "asinh", "atan", "atanh"})
 # TensorFlow's op for each elementwise op of CHLO, https://openxla.org/stablehlo/generated/chlo.

@@ -25,8 +25,6 @@ from litefuse.passes.stablehlo.values import (
     spread,
 )
 
-__all__ = ["RULES"]
-
 
 class _Captures:
     """The values from outside that regions use: passed as arguments, except for known ones, such as numbers.

@@ -18,8 +18,6 @@ from litefuse.passes.stablehlo.rules.shapes import spaced
 from litefuse.passes.stablehlo.rules.windows import padding_name, position_count
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["RULES"]
-
 # At most this many products are added up, where LiteRT has no convolution.
 _MOST_PLACES = 256
 

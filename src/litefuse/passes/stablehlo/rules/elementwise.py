@@ -17,8 +17,6 @@ from litefuse.passes.stablehlo.rules.functions import recognized
 from litefuse.passes.stablehlo.translation import Result, Rule, Rules, Translation
 from litefuse.passes.stablehlo.values import dims_of, elements_of, elements_value, known_numbers
 
-__all__ = ["RULES"]
-
 _UNARY = {
     "ceil": "Ceil",
     "cosine": "Cos",

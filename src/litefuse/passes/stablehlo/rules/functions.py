@@ -14,8 +14,6 @@ from litefuse.passes.stablehlo.rules.broadcasting import ON_COMPARED
 from litefuse.passes.stablehlo.translation import Translation
 from litefuse.passes.stablehlo.values import repeated_number
 
-__all__ = ["recognized"]
-
 _Array = npt.NDArray[Any]
 
 # TensorFlow's ops, and the functions that they compute.

@@ -15,8 +15,6 @@ from litefuse.ir.tensors import Tensor, maximum, minimum
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import elements_value
 
-__all__ = ["RULES", "Positions"]
-
 
 @dataclass(frozen=True)
 class Positions:

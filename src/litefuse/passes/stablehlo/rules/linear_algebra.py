@@ -27,8 +27,6 @@ from litefuse.passes.legalize.linear_algebra.jacobi import eigenvalues, eigenvec
 from litefuse.passes.legalize.linear_algebra.tridiagonal import solve_tridiagonal
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["ROUTINES", "RULES", "shaped"]
-
 Routine = Callable[[Any, Translation, Mapping[str, Any]], Sequence[Result]]
 
 

@@ -10,8 +10,6 @@ from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["RULES", "wide_dtype"]
-
 _NARROW = frozenset({"bool", "int16", "int8", "uint16", "uint32", "uint8"})
 _ARRANGING = frozenset({"tf.Cast", "tf.Identity", "tf.Reshape", "tf.Transpose"})
 

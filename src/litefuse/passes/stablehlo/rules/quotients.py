@@ -14,10 +14,9 @@ from litefuse.passes.stablehlo.rules.broadcasting import elementwise, of_numbers
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import Value, operands_of
 
-__all__ = ["RULES"]
-
 
 def divide(op: Any, t: Translation) -> Result:
+    """Translates ``stablehlo.divide``."""
     a, b = op.operands
     dtype = t.dtype(a)
     followed = on_elements(t, "divide", t.elements(a), t.elements(b), dtype)
@@ -102,6 +101,7 @@ def _pooled_mean(t: Translation, a: ir.Value, b: ir.Value) -> Result | None:
 
 
 def remainder(op: Any, t: Translation) -> Result:
+    """Translates ``stablehlo.remainder``."""
     a, b = op.operands
     followed = on_elements(t, "remainder", t.elements(a), t.elements(b), t.dtype(a))
     if followed is not None:

@@ -15,18 +15,6 @@ from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import Reduction, Value
 
-__all__ = [
-    "COMBINING",
-    "RULES",
-    "combined",
-    "combining_op",
-    "counts",
-    "emit_captures",
-    "is_neutral",
-    "neutral_number",
-    "running",
-]
-
 COMBINING = {"add": "Sum", "maximum": "Max", "minimum": "Min", "multiply": "Prod", "and": "All", "or": "Any"}
 """TensorFlow's reduction for each op that combines two elements."""
 

@@ -19,8 +19,6 @@ from litefuse.ir.types import TensorType, ranked_tensor_type
 from litefuse.passes.stablehlo.translation import Result, Translation
 from litefuse.passes.stablehlo.values import List, Value, constant_numbers, operands_of
 
-__all__ = ["Scan", "find_scan", "get_item", "set_item"]
-
 _SLICES = frozenset({"stablehlo.dynamic_slice", "stablehlo.real_dynamic_slice"})
 
 

@@ -18,8 +18,6 @@ from litefuse.passes.stablehlo.rules.reductions import combined, combining_op, e
 from litefuse.passes.stablehlo.rules.slices import by_parts, updated
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
-__all__ = ["RULES"]
-
 _OPS = {"add": "TensorScatterAdd", "maximum": "TensorScatterMax", "minimum": "TensorScatterMin"}
 _OF_CONDITIONS = {
     **dict.fromkeys(("add", "maximum", "or"), "TensorScatterMax"),

@@ -28,8 +28,6 @@ from litefuse.passes.stablehlo.values import (
 )
 from litefuse.support.options.limits import check_constant
 
-__all__ = ["RULES", "reshaped"]
-
 
 def _is_followed(t: Translation, value: ir.Value) -> bool:
     """Whether a value is a small tensor of integers or conditions, whose elements are tracked."""

@@ -15,8 +15,6 @@ from litefuse.passes.stablehlo.rules.scans import get_item, set_item
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import dims_of, elements_value, spread
 
-__all__ = ["RULES", "by_parts", "updated"]
-
 
 def _slice(op: Any, t: Translation) -> Result:
     begins, ends, strides = list(op.start_indices), list(op.limit_indices), list(op.strides)

@@ -12,8 +12,6 @@ from litefuse.passes.stablehlo.rules.reductions import counts
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import operands_of
 
-__all__ = ["RULES", "top_k"]
-
 # The dtype that TOPK_V2 supports for each other dtype: the first one that can represent it.
 _WIDER = {
     "bfloat16": "float32",

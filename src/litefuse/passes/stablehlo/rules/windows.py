@@ -26,8 +26,6 @@ from litefuse.passes.stablehlo.rules.shapes import spaced
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 from litefuse.passes.stablehlo.values import Pool, Value, dims_of
 
-__all__ = ["RULES", "dynamic_reduce_window", "padding_name", "position_count"]
-
 # At most this many slices of the operand are combined one by one.
 _MOST_SLICES = 256
 # TensorFlow's op for each cumulative reduction.

@@ -15,16 +15,6 @@ import numpy.typing as npt
 
 from litefuse.litert.runtime.model_reader import Model
 
-__all__ = [
-    "KNOWN_CUSTOM_OPS",
-    "byte_lines",
-    "float_text",
-    "kernel_function",
-    "number_lines",
-    "registration",
-    "used_ops",
-]
-
 # So many bytes stand in a line, each in four characters.
 _ROW = 25
 _WIDTH = 100

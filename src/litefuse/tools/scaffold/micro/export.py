@@ -34,8 +34,6 @@ from litefuse.tools.scaffold.micro.texts import Application, application_files
 if TYPE_CHECKING:
     from litefuse.support.result import ConversionResult
 
-__all__ = ["MicroProject", "export_micro"]
-
 # The arena has this part of the measured size more, and is a multiple of so many bytes.
 _MARGIN, _ROUND = 8, 1024
 _CALLS = 2

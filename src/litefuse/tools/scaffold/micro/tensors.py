@@ -13,8 +13,6 @@ import numpy as np
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.model_reader import Graph, Model, Signature
 
-__all__ = ["Port", "identifier", "main_signature", "ports"]
-
 #: The types of elements in C++, and their names in tflite-micro.
 ELEMENTS = {
     "bool": ("bool", "kTfLiteBool"),

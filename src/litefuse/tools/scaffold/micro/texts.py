@@ -22,8 +22,6 @@ from litefuse.tools.scaffold.micro.cpp import (
 from litefuse.tools.scaffold.micro.tensors import Port
 from litefuse.version import __version__
 
-__all__ = ["Application", "application_files"]
-
 _TEMPLATES = Path(__file__).parents[1] / "templates" / "micro"
 _STEPS, _TOLERANCE = 2, "1e-4"
 
