@@ -1,8 +1,8 @@
 """Write the schemas of what ``--json`` prints: ``python -m scripts.write_schemas``.
 
 They are made of the data classes that the documents are made of, and of their docstrings. A schema that was published
-is not changed: raise its version in ``litefuse.tools.documents.schema``. ``--unreleased`` changes it nevertheless: that
-is for versions that no release has.
+is not changed: raise its version in ``litefuse.tools.documents.document``. ``--unreleased`` changes it nevertheless:
+that is for versions that no release has.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ from litefuse.support.report import Report
 from litefuse.tools.batch_runs.outcome import BatchResult, Outcome
 from litefuse.tools.benchmarking.measurement import Benchmark, Measurement
 from litefuse.tools.cli.run_job import RunFacts
-from litefuse.tools.documents.document import Failure, Head, details_of
-from litefuse.tools.documents.schema import FOLDER, VERSIONS, address, file_name
+from litefuse.tools.documents.document import FOLDER, VERSIONS, Failure, Head, address, details_of, file_name
 from litefuse.tools.environment.finding import Diagnosis
 from litefuse.tools.kernel_check.check import CheckedCall
 from litefuse.tools.scaffold.micro.export import MicroProject
@@ -371,7 +370,7 @@ def main() -> None:
         made, name = schema(command), file_name(command)
         found = fingerprint(made)
         if published.setdefault(name, found) != found and not unreleased:
-            sys.exit(f"{name} would change: raise the version of {command!r} in litefuse/tools/documents/schema.py")
+            sys.exit(f"{name} would change: raise the version of {command!r} in litefuse/tools/documents/document.py")
         published[name] = found
         (FOLDER / name).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     PUBLISHED.write_text(json.dumps(published, indent=1) + "\n")

@@ -78,7 +78,7 @@ class Ratchet(NamedTuple):
 
 
 RATCHETS = {
-    "lines": Ratchet(lines, 127_050, 800, "Who adds takes away."),
+    "lines": Ratchet(lines, 125_107, 800, "Who adds takes away."),
     "files under 60 lines": Ratchet(small_files, 120, 3, "Join them with what changes together with them."),
     "raw Operation.create outside of ir": Ratchet(raw_creations, 11, 3, "See ir/op_creation.py."),
     "private sets of constants": Ratchet(sets_of_constants, 0, 0, "See ir/constants.py and ir/defining_ops.py."),
@@ -118,7 +118,7 @@ print(*sorted(name for name in sys.modules if name.startswith("litefuse.")))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     modules = done.stdout.splitlines()[-1].split()
-    limit = 183
+    limit = 184
     assert len(modules) <= limit, f"{len(modules)} modules: import later what few models need. They are {modules}"
     assert len(modules) >= limit - 5, f"lower the limit to {len(modules)}"
 

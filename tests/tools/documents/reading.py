@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from litefuse.tools.cli.app import app
-from litefuse.tools.documents.schema import schema_text
+from litefuse.tools.documents.document import schema_text
 
 
 def printed(*arguments: str | Path) -> dict[str, Any]:

@@ -17,8 +17,16 @@ import litefuse
 from litefuse import errors
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
-from litefuse.tools.documents.document import Failure, document
-from litefuse.tools.documents.schema import COMMANDS, FOLDER, VERSIONS, address, file_name, schema_text
+from litefuse.tools.documents.document import (
+    COMMANDS,
+    FOLDER,
+    VERSIONS,
+    Failure,
+    address,
+    document,
+    file_name,
+    schema_text,
+)
 from tests.every import every
 from tests.tools.documents.reading import is_described, printed, validator_of
 
@@ -144,7 +152,7 @@ def test_schemas_are_those_of_the_data_classes(command: str) -> None:
 def test_a_schema_that_was_published_is_as_it_was() -> None:
     published = json.loads(PUBLISHED.read_text())
     found = {path.name: fingerprint(json.loads(path.read_text())) for path in FOLDER.glob("*.json")}
-    assert found == published, "raise the version in litefuse/tools/documents/schema.py"
+    assert found == published, "raise the version in litefuse/tools/documents/document.py"
     assert {file_name(each) for each in VERSIONS} <= found.keys()
 
 

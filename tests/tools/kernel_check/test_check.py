@@ -12,7 +12,7 @@ import pytest
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.litert.cpp.compiler import build_library, is_sanitized
 from litefuse.litert.runtime.native import NativeKernels
-from litefuse.tools.documents.schema import address
+from litefuse.tools.documents.document import address
 from litefuse.tools.kernel_check.check import check_kernels, worst
 from tests.every import every
 from tests.litert.runtime.models import Graph, model

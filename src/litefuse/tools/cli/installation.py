@@ -119,7 +119,7 @@ def _origin(cls: type) -> str:
 
 
 def _complete_commands(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from litefuse.tools.documents.schema import COMMANDS
+    from litefuse.tools.documents.document import COMMANDS
 
     before: tuple[str, ...] = context.params.get("command") or ()
     names = (command.split() for command in COMMANDS)
@@ -136,7 +136,7 @@ def schema(command: tuple[str, ...]) -> None:
     their schemas, which are also in their output.
     """
     from litefuse.support.report.sections import Section
-    from litefuse.tools.documents.schema import COMMANDS, address, schema_text
+    from litefuse.tools.documents.document import COMMANDS, address, schema_text
 
     name = " ".join(" ".join(command).split())
     if not name:

@@ -12,12 +12,14 @@ from litefuse.conversion.verify.against_original import verify_model
 from litefuse.conversion.verify.verification import Verdict, Verification, worst_verdict
 from litefuse.errors import KernelError, LimitError, LitefuseError, ModelCrashError
 from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, with_signature
+from litefuse.litert.cpp.compiler import is_sanitized, sanitizer_environment
+from litefuse.litert.runtime.native import NativeKernels
+from litefuse.support.files.readable import check_file
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.limits import ProcessLimits, processes_limited
 from litefuse.support.processes.process import run_alone
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.shown import ShownInNotebooks
-from litefuse.tools.kernel_check.library import names_in_library
 from litefuse.tools.kernel_check.original_op import SAVE, OriginalOp
 from litefuse.tools.scaffold.project import read_ops
 
@@ -155,3 +157,21 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
 def worst(checked: Sequence[CheckedCall]) -> Verdict:
     """Returns the verdict on all calls."""
     return worst_verdict(call.verdict for call in checked)
+
+
+def names_in_library(library: str) -> frozenset[str]:
+    """Returns the ops that a library has kernels for; empty if it does not tell them.
+
+    Raises:
+        KernelError: It is not a library of kernels.
+        EngineCrashError: Loading it ends the process.
+    """
+    check_file(library, KernelError)
+    environment = sanitizer_environment() if is_sanitized(library) else dict[str, str]()
+    return run_alone("litefuse.tools.kernel_check.check:load_names", library, environment=environment)
+
+
+def load_names(library: str, announce: Callable[[str], None]) -> frozenset[str]:
+    """Loads the library."""
+    announce("load the library")
+    return NativeKernels(library).names

@@ -1,4 +1,4 @@
-"""Cross entropies with their gradients, norms, and cumulative log-sum-exp."""
+"""Cross entropies with their gradients, norms, cumulative log-sum-exp, and decoding of CTC."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
-from litefuse.ir.tensors import Tensor, equal, exp, maximum, minimum, select, sqrt, square
+from litefuse.ir.tensors import Tensor, equal, exp, maximum, minimum, not_equal, select, sqrt, square
 from litefuse.passes.legalize.arithmetic.elementary import log1p
 from litefuse.passes.legalize.arithmetic.running import has_open_axis, running, shifted
 from litefuse.passes.legalize.arrays.coordinates import around_axis
@@ -16,6 +16,7 @@ from litefuse.passes.legalize.decomposition import Decomposition, before_engine,
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
+
 
 _MINUS_INFINITY = int(np.float32(-np.inf).view(np.int32))
 
@@ -81,3 +82,40 @@ def _log_sum(x: Tensor, y: Tensor) -> Tensor:
     # For two empty sums, the difference would be that of infinities.
     difference = select(equal(larger, smaller), 0.0, smaller - larger)
     return larger + log1p(exp(difference))
+
+
+@decomposition("CTCGreedyDecoder")
+class CtcGreedyDecoder(Decomposition):
+    """Takes the best class of each step, without blanks and repetitions of the previous step.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/CTCGreedyDecoder and
+    tensorflow/core/kernels/ctc_decoder_ops.cc.
+    """
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
+        steps, batch, _ = op.shape(0, 3)
+        op.shape(1, 1)
+        op.require(0, "float32")
+        logits, lengths = b.transpose(op.operands[0], [1, 0, 2]), op.operands[1]
+        best = b.op("ArgMax", [logits, b.constant(2, "int32")], [batch, steps], "int32")
+        inside = b.range(b.size(best, 1)) < b.expand(lengths, 1)
+        blank = int(op.attributes.get("blank_index", -1))
+        blank_class = b.size(logits, 2) + blank if blank < 0 else blank
+        seen = not_equal(best, b.scalar(blank_class))
+        kept = inside & seen
+        if op.attributes.get("merge_repeated", False):
+            before = b.slice(b.pad(best, [(0, 0), (1, 0)], -1), 1, 0, b.size(best, 1))
+            kept = kept & not_equal(best, before)
+        ones = b.cast(kept, "int32")
+        column = b.cumsum(ones, 1, exclusive=True)
+        places = b.op("Where", [kept], [None, 2], "int64")
+        columns = b.cast(b.op("GatherNd", [column, places], [None], "int32"), "int64")
+        counts = b.reduce("Sum", ones, 1)
+        sizes = [b.scalar(b.size(counts, 0)), b.reduce("Max", counts, 0)]
+        largest = b.reduce("Max", logits, 2)
+        return [
+            b.concat([b.slice(places, 1, 0, 1), b.expand(columns, 1)], 1),
+            b.cast(b.op("GatherNd", [best, places], [None], "int32"), "int64"),
+            b.cast(b.stack(sizes, 0), "int64"),
+            -b.reduce("Sum", select(inside, largest, 0.0), 1, keep_dims=True),
+        ]
