@@ -172,8 +172,8 @@ def test_what_is_no_fusion_is_refused() -> None:
         fusion(Idle)  # pyright: ignore[reportArgumentType]
     with pytest.raises(FusionError, match="Idle has no method rewrite"):
         fusion("idle")(Idle)
-    with pytest.raises(FusionError, match=r"test_what_is_no_fusion_is_refused is not a subclass of litefuse\.Fusion"):
-        fusion("idle")(test_what_is_no_fusion_is_refused)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(FusionError, match=r"Path is neither a function nor a subclass of litefuse\.Fusion"):
+        fusion("idle")(Path)
 
 
 def test_a_failing_fusion_is_named(tmp_path: Path) -> None:

@@ -8,18 +8,18 @@ import struct
 from collections import Counter
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from litefuse.ir.call_graph import all_operations
-from litefuse.ir.constants import PLACEHOLDER
+from litefuse.ir.call_graph import all_operations, functions, operations
+from litefuse.ir.constants import CONSTANTS, PLACEHOLDER
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.ir.engine.lowering import write_flatbuffer
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
-from litefuse.litert.export.op_codes import correct_op_codes
+from litefuse.litert.export.op_codes import ModelSummary, correct_op_codes
 from litefuse.passes.weights import Weights
 
 _STUB_BYTES = 16
@@ -149,25 +149,8 @@ _NOT_OPERATORS = frozenset({"func.call", "func.return", "tfl.no_value", "tfl.yie
 _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1": "STABLEHLO_COMPOSITE"}
 
 
-class ModelSummary(NamedTuple):
-    """Summary of a model.
-
-    Attributes:
-        op_counts: The number of each operator over all subgraphs; custom ops by their names.
-        custom_ops: The names of the custom ops.
-    """
-
-    op_counts: Mapping[str, int]
-    custom_ops: tuple[str, ...]
-
-
 def summarize(module: ir.Module) -> ModelSummary:
     """Counts the operators of a module that is ready for export."""
-    # A summary of a file needs no engine.
-    from litefuse.ir.call_graph import functions, operations
-    from litefuse.ir.constants import CONSTANTS
-    from litefuse.ir.mlir import ir
-
     counts: Counter[str] = Counter()
     custom: set[str] = set()
     for function in functions(module).values():

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.conversion.job import ConversionJob
-from litefuse.conversion.model_file import ModelSummary
 from litefuse.conversion.pipeline.steps import Steps
 from litefuse.errors import QuantizationError
 from litefuse.kernels import PACK, PYTHON_ONLY
-from litefuse.litert.export.op_codes import NewerOp, newer_ops, too_old
+from litefuse.litert.export.op_codes import ModelSummary, NewerOp, newer_ops, too_old
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.kernel_pack import by_kernel

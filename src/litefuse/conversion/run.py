@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.job import ConversionJob
-from litefuse.conversion.model_file import ModelSummary, summarize, write_model
+from litefuse.conversion.model_file import summarize, write_model
 from litefuse.conversion.pipeline.composites import VariableValues, freeze_and_fuse
 from litefuse.conversion.pipeline.layer_naming import LayerNaming
 from litefuse.conversion.pipeline.lowering import Lowering, State, lower_module
@@ -28,7 +28,7 @@ from litefuse.ir.mlir import COUNTS, func, ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.kernels import PACK
-from litefuse.litert.export.op_codes import check_runtime, runtime_of
+from litefuse.litert.export.op_codes import ModelSummary, check_runtime, runtime_of
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.targets import traits_of

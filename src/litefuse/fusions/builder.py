@@ -97,7 +97,7 @@ class Builder:
         It takes the operands and, as keywords, the attributes, as ``builtin`` does; a single result comes alone.
         """
         if name.upper() not in BUILTINS or name != name.lower():
-            raise AttributeError(f"the builder has no {name!r}", name=name, obj=self)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 
         def build(*operands: ir.Value | npt.ArrayLike, **attributes: Any) -> Tensor | list[Tensor]:
             results = self.builtin(name.upper(), *operands, **attributes)

@@ -148,7 +148,7 @@ def function_fusion(function: Callable[..., Any], **options: Any) -> type[Functi
         (FunctionFusion,),
         {
             **options,
-            "__module__": function.__module__,
+            "__module__": function.__module__ or "",
             "__qualname__": function.__qualname__,
             "__doc__": function.__doc__,
             "function": staticmethod(function),

@@ -6,7 +6,7 @@ import mmap
 import os
 import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -172,3 +172,15 @@ def _record_runtime(data: Any, model: Table, codes: list[tuple[str, int]]) -> No
             recorded = least_runtime(codes).recorded.encode()
             if start and len(recorded) < size:
                 data[start : start + size] = recorded.ljust(size, b"\0")
+
+
+class ModelSummary(NamedTuple):
+    """Summary of a model.
+
+    Attributes:
+        op_counts: The number of each operator over all subgraphs; custom ops by their names.
+        custom_ops: The names of the custom ops.
+    """
+
+    op_counts: Mapping[str, int]
+    custom_ops: tuple[str, ...]
