@@ -19,7 +19,8 @@ from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes, lo
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.frontends.saved_model import SavedModel, load
 from litefuse.frontends.saved_model.model import IMPLEMENTS
-from litefuse.fusions.composites.fuse_composites import CheckResult, CheckTerms, FuseComposites
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.constant_sizes import check_constants

@@ -10,7 +10,7 @@ import pytest
 from litefuse.conversion.verify.check_calls import Body, Call, Calls, Draw, Refusal, first_line
 from litefuse.conversion.verify.standalone import StandaloneModel
 from litefuse.errors import InterpreterError
-from litefuse.fusions.composites.fuse_composites import CheckResult, CheckTerms
+from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.litert.inputs.drawer import Manner
 from litefuse.litert.inputs.kinds import Kind
 from tests.litert.runtime.models import Graph, model

@@ -16,7 +16,8 @@ from litefuse.conversion.verify.self_check import self_check
 from litefuse.frontends.saved_model import DataType, Table
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
-from litefuse.fusions.composites.fuse_composites import FuseComposites, Outcome
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import Outcome
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.passes.weights import Weights

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.verify.self_check import self_check
-from litefuse.fusions.composites.fuse_composites import CheckResult, CheckTerms
+from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op

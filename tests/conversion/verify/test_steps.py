@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from litefuse.conversion.verify.check_calls import Arguments, beside_a_step, moved_in_part
+from litefuse.conversion.verify.steps import Arguments, beside_a_step, moved_in_part
 
 
 def test_a_step_is_between_the_arguments_beside_it() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from litefuse.conversion.verify.self_check import self_check
-from litefuse.fusions.composites.fuse_composites import FuseComposites, Outcome
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import Outcome
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.support.options.forms import CompositeForms

@@ -577,7 +577,7 @@ def test_a_layer_that_is_not_what_its_name_says_keeps_none() -> None:
 def test_the_definition_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     """With another epsilon in the definition, the runtime gives other numbers."""
     from litefuse.conversion.verify.self_check import self_check
-    from litefuse.fusions.composites.fuse_composites import CheckTerms
+    from litefuse.fusions.composites.outcome import CheckTerms
 
     def compare(module: ir.Module, layer: func.FuncOp, definition: func.FuncOp) -> str | None:
         return self_check(module, layer, definition, CheckTerms(1e-4)).problem

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from litefuse.conversion.verify.self_check import self_check
-from litefuse.fusions.composites.fuse_composites import CheckResult, FuseComposites, Outcome
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import CheckResult, Outcome
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.fusions.recognizers.recognizer import Recognition
 from litefuse.ir.call_graph import functions, operations

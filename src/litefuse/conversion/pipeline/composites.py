@@ -14,7 +14,8 @@ from litefuse.conversion.pipeline.before_fusion import constant_variables, expli
 from litefuse.conversion.pipeline.steps import REMOVE_UNUSED
 from litefuse.errors import GraphError
 from litefuse.frontends.saved_model import DataType
-from litefuse.fusions.composites.fuse_composites import Check, FuseComposites, Outcome
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.recognizers import registered_recognizers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.fusions.recognizers.recognizer import Recognition

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.composites import composite_reports
-from litefuse.fusions.composites.fuse_composites import Check, CheckTerms, FuseComposites, Outcome
+from litefuse.fusions.composites.fuse_composites import FuseComposites
+from litefuse.fusions.composites.outcome import Check, CheckTerms, Outcome
 from litefuse.fusions.fusion import find_fusion
 from litefuse.fusions.recognizers.layers.index import LAYER_COMPOSITES
 from litefuse.ir.call_graph import all_operations

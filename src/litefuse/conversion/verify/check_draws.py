@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.verify.check_calls import SIZES, Arguments, Calls, Draw, beside_a_step, moved_in_part
+from litefuse.conversion.verify.check_calls import SIZES, Calls, Draw
 from litefuse.conversion.verify.standalone import StandaloneModel
+from litefuse.conversion.verify.steps import Arguments, beside_a_step, moved_in_part
 from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, functions, operations
 from litefuse.ir.constants import DENSE_CONSTANTS, strings_of_constant, without_copies
 from litefuse.ir.importer.constants import loaded_attribute

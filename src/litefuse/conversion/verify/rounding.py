@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from litefuse.conversion.verify.check_calls import may_have_steps
 from litefuse.conversion.verify.moves import (
     Move,
     largest_of,
@@ -24,9 +23,10 @@ from litefuse.conversion.verify.moves import (
     movement_of,
     smooth_movement_of,
 )
+from litefuse.conversion.verify.steps import may_have_steps
 
 if TYPE_CHECKING:
-    from litefuse.conversion.verify.check_calls import Arguments
+    from litefuse.conversion.verify.steps import Arguments
 
 Run: TypeAlias = "Callable[..., Arguments]"
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.pipeline.lowering import Lowering
-from litefuse.conversion.verify.check_calls import SIZES, Arguments, Body, Call, Calls, Refusal, first_line
+from litefuse.conversion.verify.check_calls import SIZES, Body, Call, Calls, Refusal, first_line
 from litefuse.conversion.verify.check_draws import (
     JUDGED_FIRST,
     DrawnArguments,
@@ -21,8 +21,9 @@ from litefuse.conversion.verify.check_draws import (
     reason_against,
 )
 from litefuse.conversion.verify.standalone import StandaloneModel, standalone_model
+from litefuse.conversion.verify.steps import Arguments
 from litefuse.errors import LitefuseError
-from litefuse.fusions.composites.fuse_composites import CheckResult, CheckTerms
+from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.inputs.model_inputs import LEVELS, Manner
@@ -43,7 +44,7 @@ def self_check(
     Each runs three times in a row on one interpreter, with dynamic dimensions of size 1, 3 and 3; then on other numbers
     while no result moves with its arguments; once more to pick each row of the tables that arguments index, where
     that is cheap; and then on other kinds of numbers, in sizes that grow and shrink, see ``inputs.kinds``, and
-    on both sides of steps, see ``verify.check_calls``, as long as these take no more than a quarter of the
+    on both sides of steps, see ``verify.steps``, as long as these take no more than a quarter of the
     processor's time until then, or 10 ms, or a second for kernels. The arguments are drawn from
     the composite's body, see ``litert.inputs``; those that are constants at all of its calls are these constants.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.builder import Builder
 from litefuse.fusions.composite import Composite
-from litefuse.fusions.composites.fuse_composites import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
+from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.annotations import Annotation, remove_annotation
