@@ -91,6 +91,13 @@ def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:
     return list(op.operands)[_OWN_OPERANDS.get(op.name, 0) :]
 
 
+def operands_of_calls(module: ir.Module, function: func.FuncOp) -> list[list[ir.Value]]:
+    """Returns the operands of each call of a function; none at all if one passes others, as a loop to its condition."""
+    symbol, count = function_symbol(function), len(function.type.inputs)
+    calls = [call_operands(op) for op in all_operations(module) if symbol in callees(op)]
+    return calls if all(len(operands) == count for operands in calls) else []
+
+
 def functions(module: ir.Module) -> dict[str, func.FuncOp]:
     """Returns the module's functions by symbol."""
     return {function_symbol(op): op for op in module.body.operations if isinstance(op, func.FuncOp)}

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from litefuse.conversion.verify.check_calls import SIZES, Calls, Draw
 from litefuse.conversion.verify.standalone import StandaloneModel
 from litefuse.conversion.verify.steps import Arguments, beside_a_step, moved_in_part
-from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, functions, operations
+from litefuse.ir.call_graph import callees, function_symbol, functions, operands_of_calls, operations
 from litefuse.ir.constants import DENSE_CONSTANTS, strings_of_constant, without_copies
 from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import func, ir, producer
@@ -37,10 +37,8 @@ def constant_arguments(module: ir.Module, function: func.FuncOp) -> list[Argumen
 
     Such as axes, anchors, tables and matrices of filters: the function may need them as they are.
     """
-    symbol = function_symbol(function)
-    calls = [call_operands(op) for op in all_operations(module) if symbol in callees(op)]
-    count = len(function.type.inputs)
-    if not calls or any(len(operands) != count for operands in calls):  # as of a loop's condition
+    calls = operands_of_calls(module, function)
+    if not calls:
         return []
     values = [{f"x{index}": _constant(operand) for index, operand in enumerate(operands)} for operands in calls]
     constant = [name for name in values[0] if all(value[name] is not None for value in values)]

@@ -17,7 +17,7 @@ from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion
 from litefuse.ir.annotations import Annotation, remove_annotation
 from litefuse.ir.attributes import AUXILIARY, COMPOSITE
-from litefuse.ir.call_graph import all_operations, call_operands, callees, function_symbol, operations, terminator_of
+from litefuse.ir.call_graph import function_symbol, operands_of_calls, operations, terminator_of
 from litefuse.ir.constants import DENSE_CONSTANTS
 from litefuse.ir.defining_ops import same, source
 from litefuse.ir.mlir import func, ir
@@ -190,8 +190,7 @@ def _arguments(module: ir.Module, function: func.FuncOp, replacement: func.FuncO
     """Returns the arguments of a replacement, which know the constants that they are in all calls."""
 
     def origin(index: int) -> ir.Value | None:
-        calls = [op for op in all_operations(module) if function_symbol(function) in callees(op)]
-        values = [source(call_operands(op)[index]) for op in calls]
+        values = [source(operands[index]) for operands in operands_of_calls(module, function)]
         return values[0] if values and all(same(value, values[0]) for value in values) else None
 
     tensors = [Tensor(argument) for argument in replacement.arguments]
