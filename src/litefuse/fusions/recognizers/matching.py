@@ -273,11 +273,11 @@ def _alternatives(terms: Sequence[Pattern], kind: type[Sum | Product]) -> Iterat
 
 
 def _part(value: ir.Value, pattern: Part) -> ir.Value | None:
-    whole = part_of(value, pattern.first, pattern.end, pattern.count)
-    if whole is not None or (piece := last_slice(value)) is None or piece.size % pattern.count:
+    place = pattern.first, pattern.end, pattern.count
+    whole = part_of(value, *place)
+    if whole is not None or (piece := last_slice(value)) is None:
         return whole
-    step = piece.size // pattern.count
-    return piece.whole if piece.positions == range(pattern.first * step, pattern.end * step) else None
+    return piece.whole if piece.is_part(*place) else None
 
 
 def _bounds(pattern: Slice, piece: LastSlice, bound: Match) -> Iterator[Mapping[Variable, int]]:

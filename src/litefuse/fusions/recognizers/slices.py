@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from litefuse.fusions.recognizers.layers.algebra import FORWARDED
@@ -31,24 +31,24 @@ class LastSlice(NamedTuple):
     positions: range
     size: int
 
+    def is_part(self, first: int, end: int, count: int) -> bool:
+        """Whether these are the parts ``first`` to ``end``, of ``count`` equal ones."""
+        step, rest = divmod(self.size, count)
+        return not rest and self.positions == range(first * step, end * step)
+
 
 def last_slice(value: ir.Value) -> LastSlice | None:
     """Returns what a value is a slice of, or None; the size of the last dimension must be known."""
-    op, half = value.owner, half_of(value)
-    if half is not None:
-        size = (tensor_type_of(half.x).sizes or (None,))[-1]
-        if size is None or size % 2:
-            return None
-        positions = range(size)[half.number :: 2] if half.pairs == "neighbors" else range(size)[: size // 2]
-        if half.pairs == "halves" and half.number:
-            positions = range(size // 2, size)
-        return LastSlice(half.x, positions, size)
-    if isinstance(op, ir.Block) or op.name not in _SLICES:
+    half = half_of(value)
+    if half is None:
+        return _slice(value.owner)
+    size = (tensor_type_of(half.x).sizes or (None,))[-1]
+    if size is None or size % 2:
         return None
-    sizes = tensor_type_of(op.operands[0]).sizes
-    if not sizes or sizes[-1] is None or (positions := _positions(op, sizes)) is None:
-        return None
-    return LastSlice(op.operands[0], positions, sizes[-1])
+    if half.pairs == "neighbors":
+        return LastSlice(half.x, range(size)[half.number :: 2], size)
+    begin = half.number * size // 2
+    return LastSlice(half.x, range(begin, begin + size // 2), size)
 
 
 def part_of(value: ir.Value, first: int, end: int, count: int) -> ir.Value | None:
@@ -62,41 +62,40 @@ def part_of(value: ir.Value, first: int, end: int, count: int) -> ir.Value | Non
         position = ir.OpResult(value).result_number
         last = kind.has_rank and isinstance(axis, int) and axis % kind.rank == kind.rank - 1
         return whole if last and (position, position + 1, len(owner.results)) == (first, end, count) else None
-    if owner.name not in _SLICES:
+    piece = _slice(owner)
+    return piece.whole if piece is not None and piece.is_part(first, end, count) else None
+
+
+def _slice(op: ir.OpView | ir.Block, *, drops: bool = False) -> LastSlice | None:
+    """Returns the slice that an op takes along the last dimension, of known size; None if it cuts others, too.
+
+    Args:
+        op: The op.
+        drops: Whether it takes one position, and drops the dimension.
+    """
+    if isinstance(op, ir.Block) or op.name not in {"tf.Slice", "tf.StridedSlice"}:
         return None
-    whole = owner.operands[0]
-    sizes = tensor_type_of(whole).sizes
-    size = sizes[-1] if sizes else None
-    if size is None or size % count or (positions := _positions(owner, sizes)) is None:
+    sizes = tensor_type_of(op.operands[0]).sizes
+    bounds = _bounds(op, len(sizes), drops=drops)
+    if not bounds or sizes[-1] is None:
         return None
-    step = size // count
-    return whole if positions == range(first * step, end * step) else None
-
-
-_SLICES = frozenset({"tf.Slice", "tf.StridedSlice"})
-
-
-def _positions(op: ir.OpView, sizes: Sequence[int | None]) -> range | None:
-    """Returns the positions along the last dimension, of known size, that a slice has; None if it cuts others, too."""
-    taken = _bounds(op, len(sizes))
-    if taken is None:
-        return None
-    *others, last = taken
-    for bounds, size in zip(others, sizes, strict=False):
-        is_whole = bounds.start in {None, 0} and bounds.stop is None and bounds.step in {None, 1}
-        if not is_whole and (size is None or range(size)[bounds] != range(size)):
+    for taken, size in zip(bounds[:-1], sizes, strict=False):
+        is_whole = taken.start in {None, 0} and taken.stop is None and taken.step in {None, 1}
+        if not is_whole and (size is None or range(size)[taken] != range(size)):
             return None
-    return range(sizes[-1] or 0)[last]
+    return LastSlice(op.operands[0], range(sizes[-1])[bounds[-1]], sizes[-1])
 
 
-def _bounds(op: ir.OpView, rank: int) -> list[slice] | None:
-    """Returns what a slice takes of each dimension; None if that is not known, or if it adds or removes dimensions."""
+def _bounds(op: ir.OpView, rank: int, *, drops: bool) -> list[slice] | None:
+    """Returns what a slice takes of each dimension; None if that is not known, or for other dropped dimensions."""
     begin, end, *strides = (integer_constant(source(operand)) for operand in list(op.operands)[1:])
     if not isinstance(begin, list) or not isinstance(end, list):
         return None
     if op.name == "tf.Slice":  # the second is of sizes
-        return [slice(at, None if count == -1 else at + count) for at, count in zip(begin, end, strict=True)]
-    if not isinstance(strides[0], list) or _mask(op, "new_axis_mask") or _mask(op, "shrink_axis_mask"):
+        bounds = [slice(at, None if count == -1 else at + count) for at, count in zip(begin, end, strict=True)]
+        return None if drops else bounds
+    dropped = 1 << len(begin) - 1 if drops else 0
+    if not isinstance(strides[0], list) or _mask(op, "new_axis_mask") or _mask(op, "shrink_axis_mask") != dropped:
         return None
     bounds = [
         slice(
@@ -106,6 +105,8 @@ def _bounds(op: ir.OpView, rank: int) -> list[slice] | None:
         )
         for place, stride in enumerate(strides[0])
     ]
+    if drops:
+        bounds[-1] = slice(begin[-1], begin[-1] + 1 or None)
     missing = [slice(None)] * (rank - len(bounds))
     if place := _mask(op, "ellipsis_mask").bit_length():
         bounds[place - 1 : place] = [slice(None), *missing]
@@ -224,7 +225,7 @@ def half_of(value: ir.Value) -> Half | None:
     return None
 
 
-def _sliced(op: ir.Operation | ir.OpView, value: ir.Value) -> Half | None:
+def _sliced(op: ir.OpView, value: ir.Value) -> Half | None:
     """Returns half of the features of which the other sizes are the same, though known only in a call."""
     whole = op.operands[0]
     sizes, sliced = tensor_type_of(whole).sizes, tensor_type_of(value).sizes
@@ -242,47 +243,16 @@ def _sliced(op: ir.Operation | ir.OpView, value: ir.Value) -> Half | None:
     return Half(plain(whole), int(first == half), "halves")
 
 
-def _strided(op: ir.Operation | ir.OpView) -> Half | None:
+def _strided(op: ir.OpView) -> Half | None:
     """Returns every second feature, or an axis of pairs at one index."""
-    whole = op.operands[0]
-    sizes = tensor_type_of(whole).sizes
-    begin, end, strides = (integer_constant(source(operand)) for operand in list(op.operands)[1:])
-    if not (isinstance(begin, list) and isinstance(end, list) and isinstance(strides, list)) or not sizes:
+    if (piece := _slice(op)) is not None:
+        number = piece.positions.start
+        every_second = number in {0, 1} and piece.positions == range(piece.size)[number::2]
+        return Half(plain(piece.whole), number, "neighbors") if every_second and piece.size > 1 else None
+    index = _slice(op, drops=True)
+    if index is None or index.size != 2:
         return None
-    masks = {
-        name: attribute_value(op.attributes[f"{name}_mask"]) for name in ("begin", "end", "ellipsis", "shrink_axis")
-    }
-    if attribute_value(op.attributes["new_axis_mask"]):
-        return None
-    places = len(begin)
-    if masks["ellipsis"] not in {0, 1} or (masks["ellipsis"] == 0 and places != len(sizes)):
-        return None
-    last = places - 1
-    if masks["ellipsis"] == 0 and any(
-        strides[axis] != 1 or not _is_whole(axis, begin, end, masks, sizes) for axis in range(last)
-    ):
-        return None
-    first = 0 if masks["begin"] >> last & 1 else begin[last]
-    if masks["shrink_axis"] == 1 << last:
-        return _of_pairs(whole, len(sizes) - 1, first % 2) if sizes[-1] == 2 else None
-    stop = sizes[-1] if masks["end"] >> last & 1 else end[last]
-    if (
-        masks["shrink_axis"]
-        or strides[last] != 2
-        or first not in {0, 1}
-        or sizes[-1] is None
-        or (stop or 0) < sizes[-1] - 1
-    ):
-        return None
-    return Half(plain(whole), first, "neighbors")
-
-
-def _is_whole(
-    axis: int, begin: list[int], end: list[int], masks: Mapping[str, int], sizes: Sequence[int | None]
-) -> bool:
-    from_start = bool(masks["begin"] >> axis & 1) or begin[axis] == 0
-    size = sizes[axis]
-    return from_start and (bool(masks["end"] >> axis & 1) or (size is not None and end[axis] >= size))
+    return _of_pairs(index.whole, len(tensor_type_of(index.whole).sizes) - 1, index.positions.start)
 
 
 def _half_of_axis(value: ir.Value) -> Half | None:
