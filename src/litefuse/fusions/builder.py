@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import FusionError
-from litefuse.fusions.builtins import BUILTINS
 from litefuse.ir.attributes import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes, mlir_attribute
 from litefuse.ir.constants import absent_operand
 from litefuse.ir.mlir import ir
@@ -65,6 +64,8 @@ class Builder:
         Raises:
             FusionError: No such op or attribute, or the result types do not follow from the operands.
         """
+        from litefuse.fusions.builtins import BUILTINS  # a large table, which many fusions do without
+
         known = BUILTINS.get(name)
         if known is None:
             import difflib  # for the message alone
@@ -96,6 +97,8 @@ class Builder:
 
         It takes the operands and, as keywords, the attributes, as ``builtin`` does; a single result comes alone.
         """
+        from litefuse.fusions.builtins import BUILTINS  # as above
+
         if name.upper() not in BUILTINS or name != name.lower():
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
 

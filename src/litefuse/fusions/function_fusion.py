@@ -87,18 +87,17 @@ class FunctionFusion(Fusion):
         Raises:
             ValueError: One is missing, unknown, or of another type.
         """
-        unknown = sorted(attributes.keys() - self.attributes.keys() - {"tfl_fusable_op"})
+        attributes = {name: value for name, value in attributes.items() if name != "tfl_fusable_op"}
+        unknown = sorted(attributes.keys() - self.attributes.keys())
         if unknown and not self.takes_any_attribute:
             known = (
                 f"those of {type(self).__qualname__} are {', '.join(self.attributes)}" if self.attributes else "none is"
             )
             raise ValueError(f"its attribute {unknown[0]!r} is unknown; {known}")
-        missing = [
-            name for name, one in self.attributes.items() if one.default is _KINDS.empty and name not in attributes
-        ]
-        if missing:
-            raise ValueError(f"it has no attribute {missing[0]!r}")
-        return {name: self._converted(name, value) for name, value in attributes.items() if name != "tfl_fusable_op"}
+        for name, parameter in self.attributes.items():
+            if parameter.default is _KINDS.empty and name not in attributes:
+                raise ValueError(f"it has no attribute {name!r}")
+        return {name: self._converted(name, value) for name, value in attributes.items()}
 
     def _converted(self, name: str, value: Any) -> Any:
         parameter = self.attributes.get(name)
@@ -106,8 +105,7 @@ class FunctionFusion(Fusion):
         if hint is float and isinstance(value, int) and not isinstance(value, bool):
             return float(value)
         if not _is_of(value, hint):
-            shown = getattr(hint, "__name__", str(hint)) if isinstance(hint, type) else str(hint)
-            raise ValueError(f"its attribute {name!r} is {value!r}, not {shown}")
+            raise ValueError(f"its attribute {name!r} is {value!r}, not {hint if get_origin(hint) else hint.__name__}")
         return value
 
 
@@ -186,10 +184,8 @@ def _specification(parameter: inspect.Parameter, function: Callable[..., Any], w
             continue  # the name of a type
         if unknown:
             raise FusionError(f"{parameter.name} is to be {text}, and {min(unknown)} is not a dtype", where=where)
-        sizes = None if match["sizes"] is None else [part.strip() for part in match["sizes"].split(",") if part.strip()]
-        return _Specification(
-            text, dtypes, None if sizes is None else [None if size == "?" else int(size) for size in sizes]
-        )
+        sizes = None if match["sizes"] is None else re.findall(r"\d+|\?", match["sizes"])
+        return _Specification(text, dtypes, sizes and [None if size == "?" else int(size) for size in sizes])
     return None
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
-from litefuse.litert.inputs.random_texts import Texts
 from litefuse.litert.inputs.random_values import Deck, normal, shuffled, uniform, whole
 from litefuse.litert.inputs.uses import Box, Count, Domain, Limits, Meaning, Near, Padding, Range, Rows, Use, Words
+
+if TYPE_CHECKING:
+    from litefuse.litert.inputs.random_texts import Texts
 
 #: Exclusive upper bounds of integers, tried in turn where a model refuses what its graph allows; None: no bound.
 LEVELS = (None, 10, 2, 1)
@@ -132,7 +134,11 @@ class _Input:
         self.domain = domain
         self._random = random
         self._calls = 0
-        self._texts = Texts(domain, random) if domain.dtype == object else None
+        self._texts: Texts | None = None
+        if domain.dtype == object:
+            from litefuse.litert.inputs.random_texts import Texts  # few models take strings
+
+            self._texts = Texts(domain, random)
         self._parts = [] if self._texts is not None else _parts(domain, random)
 
     @property
