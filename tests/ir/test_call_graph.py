@@ -1,8 +1,8 @@
-"""Symbols of functions that a pass makes, where the model has functions of such names."""
+"""Symbols of functions that a pass makes, where the model has functions of such names; operands of calls."""
 
 from __future__ import annotations
 
-from litefuse.ir.call_graph import copy_function, free_symbol, function_symbol, functions
+from litefuse.ir.call_graph import copy_function, free_symbol, function_symbol, functions, operands_of_calls
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.passes.control_flow.lower_for import LowerFor
 
@@ -43,3 +43,20 @@ func.func @main(%i: tensor<i32>) {
         assert LowerFor().run(module)
         assert module.operation.verify()
         assert {"step.for.cond.1", "step.for.body.1"} <= functions(module).keys()
+
+
+def test_the_operands_of_calls() -> None:
+    """Of all of them, or of none, where an op passes a function other operands than its arguments."""
+    attributes = 'config = "", config_proto = "", executor_type = ""'
+    call = f'"tf.PartitionedCall"(%x, %x) {{f = @f, {attributes}}} : (tensor<f32>, tensor<f32>) -> tensor<f32>'
+    other = '"tfl.custom"(%x) {custom_code = "f", custom_option = #tfl<const_bytes : "0x">, decomposition = @f}'
+    other += " : (tensor<f32>) -> tensor<f32>"
+    for ops, counts in (([call], [2]), ([call, call], [2, 2]), ([call, other], []), ([], [])):
+        body = "\n".join(f"%{number} = {op}" for number, op in enumerate(ops))
+        with mlir_context():
+            module = ir.Module.parse(
+                "func.func private @f(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }\n"
+                f"func.func @main(%x: tensor<f32>) {{\n{body}\nreturn\n}}"
+            )
+            operands = operands_of_calls(module, functions(module)["f"])
+            assert [len(of_call) for of_call in operands] == counts

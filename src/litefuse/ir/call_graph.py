@@ -92,7 +92,7 @@ def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:
 
 
 def operands_of_calls(module: ir.Module, function: func.FuncOp) -> list[list[ir.Value]]:
-    """Returns the operands of each call of a function; none at all if one passes others, as a loop to its condition."""
+    """Returns the operands of each call of a function; none at all if one, of a composite, passes fewer or more."""
     symbol, count = function_symbol(function), len(function.type.inputs)
     calls = [call_operands(op) for op in all_operations(module) if symbol in callees(op)]
     return calls if all(len(operands) == count for operands in calls) else []
