@@ -128,6 +128,7 @@ def test_what_few_models_need_is_loaded_for_those() -> None:
     assert {name for name in loaded if name.startswith(tuple(f"litefuse.{package}." for package in packages))} == {
         "litefuse.fusions.composites",
         "litefuse.fusions.composites.fuse_composites",
+        "litefuse.fusions.composites.outcome",
         "litefuse.fusions.fusion",
         "litefuse.fusions.recognizers",
         "litefuse.fusions.recognizers.layers",
