@@ -67,6 +67,15 @@ def test_sparse_elements_and_dense_ones(dtype: str) -> None:
             check(f"SparseDenseCwise{op}", [indices, values, shape, dense], expected, rtol=1e-6, dynamic=[True])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_a_dense_tensor_plus_sparse_elements(dtype: str) -> None:
+    indices, values = np.array([[0, 1], [2, 3], [0, 1], [1, 0]]), np.array([7, 9, 3, 12], dtype)
+    dense = np.arange(1, 13).reshape(3, 4).astype(dtype)
+    expected = dense.copy()
+    np.add.at(expected, tuple(indices.T), values)
+    check("SparseTensorDenseAdd", [indices, values, Static(np.array([3, 4])), dense], expected)
+
+
 def test_softmax_of_sparse_rows() -> None:
     indices = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 0], [2, 1, 0], [2, 1, 1], [2, 1, 3]])
     values = np.array([1, 2, 80, -3, 4, 0.5], F)

@@ -219,3 +219,25 @@ def test_products_of_batches_and_several_dimensions() -> None:
           : (tensor<2x3x4x5xf32>, tensor<5x2x4x6xf32>) -> tensor<2x3x6xf32>
     """
     np.testing.assert_allclose(run(body, "2x3x6xf32", x, z), np.einsum("bmck,kbcn->bmn", x, z), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("size", ["", "2x", "200x"])
+def test_integers_at_the_ends_of_their_range(dtype: str, size: str) -> None:
+    """Constants are exact, and arithmetic on them wraps around, followed or not."""
+    info = np.iinfo(dtype)
+    element = f"{'u' if dtype[0] == 'u' else ''}i{info.bits}"
+    kind, count = f"{size}{element}", int(size[:-1] or 1)
+    x = np.full((count,) if size else (), 3, dtype)
+    for number in (info.min, info.max, info.max // 2 + 1, 2 ** (info.bits - 8) + 1):
+        for op in ("add", "subtract"):
+            body = f"""
+                %a = stablehlo.constant dense<{number}> : tensor<{kind}>
+                %one = stablehlo.constant dense<1> : tensor<{kind}>
+                %b = stablehlo.{op} %a, %one : tensor<{kind}>
+                %y = stablehlo.xor %b, %x0 : tensor<{kind}>
+            """
+            constant = np.full(x.shape, number, dtype)
+            with np.errstate(over="ignore"):
+                expected = (constant + x.dtype.type(1) if op == "add" else constant - x.dtype.type(1)) ^ x
+            np.testing.assert_array_equal(run(body, kind, x), expected)

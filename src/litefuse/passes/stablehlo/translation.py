@@ -141,7 +141,7 @@ class Translation:
         if numbers is None:
             return repeated_number(value)
         different = set(numbers.reshape(-1).tolist())
-        return float(different.pop()) if len(different) == 1 else None
+        return different.pop() if len(different) == 1 else None
 
     def sizes(self, vector: ir.Value) -> list[MixedSize]:
         """Returns the sizes that a vector of the program holds."""

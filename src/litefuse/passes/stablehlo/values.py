@@ -236,9 +236,9 @@ def repeated_number(value: ir.Value) -> float | None:
 
 def number_of(attribute: ir.Attribute) -> float | None:
     """Returns a number, or 0 or 1 for a condition; None for any other attribute, such as a complex number."""
-    if isinstance(attribute, (ir.BoolAttr, ir.IntegerAttr, ir.FloatAttr)):
-        return float(attribute.value)
-    return None
+    if isinstance(attribute, ir.BoolAttr):
+        return int(attribute.value)
+    return attribute.value if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)) else None
 
 
 def operands_of(value: ir.Value, name: str) -> list[ir.Value]:

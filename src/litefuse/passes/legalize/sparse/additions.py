@@ -58,7 +58,6 @@ class SparseDenseAddition(Decomposition):
     """
 
     def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(1, "float32", "int32", "int64")
         indices, values, _, dense = op.operands
         shape, dtype = dense.shape, op.types[1].dtype
         operands = [b.cast(indices, "int32"), values, b.vector(b.sizes(dense))]

@@ -146,6 +146,6 @@ def _bits(dtype: str) -> int:
 
 
 def _holds(dtype: str, number: int) -> bool:
-    """Whether a dtype can represent a number: arithmetic that wraps around is left to the model."""
+    """Whether a dtype and int64 can represent a number: arithmetic that wraps around is left to the model."""
     bits = _bits(dtype)
-    return 0 <= number < 2**bits if dtype[0] in "bu" else -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)
+    return 0 <= number < 2 ** min(bits, 63) if dtype[0] in "bu" else -(2 ** (bits - 1)) <= number < 2 ** (bits - 1)

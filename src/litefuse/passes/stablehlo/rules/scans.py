@@ -110,7 +110,7 @@ def _is_written(users: Sequence[Any], result: ir.Value) -> bool:
 
 def _counter(t: Translation, op: Any, condition: ir.Block, body: ir.Block) -> tuple[int, int | None]:
     """Returns the variable that counts the iterations, and how many there are."""
-    compare, *others = condition.operations
+    compare, *others = (op for op in condition.operations if op.operation.name != "stablehlo.constant")
     *_, last = body.operations
     if len(others) != 1 or compare.operation.name != "stablehlo.compare":
         return 0, None

@@ -43,7 +43,7 @@ def _constant(op: Any, t: Translation) -> Result:
     attribute = op.attributes["value"]
     if _is_followed(t, result):
         numbers = constant_numbers(result)
-        if numbers is not None:
+        if numbers is not None and not (numbers > np.iinfo(np.int64).max).any():  # uint64 has such
             return elements_value(t.b, _objects(numbers), t.dtype(result))
     if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat and t.shape(result):
         kind = ir.RankedTensorType.get([], ir.ShapedType(result.type).element_type)
