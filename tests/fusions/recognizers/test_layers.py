@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -378,6 +379,31 @@ def test_scale_and_offset_of_a_group_normalization_have_its_shape(behind: Build,
     found = named(lambda o, x: behind(o, behind_groups(o, x)), (1, 3, 4, 8))
     assert found.names == [("odml.group_norm", "group normalization")]
     assert found.arguments == [1 + vectors]
+
+
+@pytest.mark.parametrize("dims", [(None, None, None, 8), (None, None, 4, 8)])
+def test_sizes_of_another_value(dims: tuple[int | None, ...]) -> None:
+    """They are arguments of a composite that is litefuse's own; one with a contract takes none."""
+
+    def build(o: Ops, x: V, layer: Callable[[Ops, V, V], V], others: int) -> V:
+        sizes = [o.b.sizes(o.b.unary("Tanh", x)), o.b.sizes(y := o.b.unary("Sin", x))]
+        return layer(o, y, o.b.vector([*sizes[0][:others], *sizes[1][others:]]))
+
+    def gelu(o: Ops, y: V, sizes: V) -> V:
+        half, root = (o.b.op("BroadcastTo", [o.c(c), sizes], dims, "float32") for c in (0.5, 2**0.5))
+        one = o.b.broadcast(o.c(1.0), o.b.sizes(y))
+        return o.mul(o.mul(half, y), o.add(o.b.unary("Erf", o.div(y, root)), one))
+
+    def norm(o: Ops, y: V, sizes: V) -> V:
+        groups = standard(o, o.b.reshape(y, [*o.b.sizes(y)[:3], 2, 4]), 1, 2, 4)
+        return affine(o, o.b.op("Reshape", [groups, sizes], dims, "float32"))
+
+    for others, arguments in ((0, 1), (1, 2), (2, 2)):
+        found = named(partial(build, layer=gelu, others=others), dims)
+        assert (found.names, found.arguments) == ([("litefuse.gelu", "GELU")], [arguments])
+    problems = [named(partial(build, layer=norm, others=n), dims).layers[0].problem for n in (0, 1)]
+    assert problems[0] is None
+    assert "it needs sizes that the model computes elsewhere" in str(problems[1])
 
 
 def gelu_by(o: Ops, x: V, name: str, inner: V) -> V:

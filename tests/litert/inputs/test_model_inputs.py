@@ -169,6 +169,38 @@ def test_each_column_is_an_id_of_its_own_table(axis: int) -> None:
     assert sorted(deck.size for deck in inputs.drawer("main", Random(0)).decks) == [5, 2000]
 
 
+@pytest.mark.parametrize("order", [(2, 0, 1), (1, 2, 0), (0, 2, 1)])
+def test_columns_behind_a_transposition(order: tuple[int, ...]) -> None:
+    graph = Graph()
+    sizes = (1, 2, 3)
+    x = graph.input("x", list(sizes), np.int32)
+    turned = [sizes[axis] for axis in order]
+    moved = graph.tensor("moved", turned, np.int32)
+    graph.builtin("TRANSPOSE", [x, graph.tensor("order", [3], np.int32, value=order)], [moved])
+    axis = order.index(1)
+    columns = [graph.tensor(f"c{number}", turned[:axis] + turned[axis + 1 :], np.int32) for number in range(2)]
+    graph.builtin("UNPACK", [moved], columns, num=2, axis=axis)
+    for number, (column, rows) in enumerate(zip(columns, (5, 2000), strict=True)):
+        value = graph.tensor("t", [rows, 2], value=np.zeros([rows, 2]))
+        shape = [*turned[:axis], *turned[axis + 1 :], 2]
+        graph.builtin("GATHER", [value, column], [graph.output(f"y{number}", shape)], axis=0)
+    drawn = np.concatenate([call["x"] for call in draws(runs(graph), 20)])
+    assert drawn.max((0, 2)).tolist() == [4, 1999]
+
+
+def test_behind_a_computed_transposition_all_elements_are_ids() -> None:
+    graph = Graph()
+    x, order = graph.input("x", [3, 2], np.int32), graph.input("order", [2], np.int32)
+    first, second = (graph.tensor(name, [3, 2], np.int32) for name in ("first", "second"))
+    graph.builtin("TRANSPOSE", [x, order], [first])
+    graph.builtin("TRANSPOSE", [first, graph.tensor("c", [2], np.int32, value=[1, 0])], [second])
+    graph.builtin("GATHER", [table(graph, 50), second], [graph.output("y", [3, 2, 2])], axis=0)
+    drawn = np.stack([call["x"] for call in draws(read(graph), 60)])
+    assert (drawn.min(0) >= 0).all()
+    assert (drawn.max(0) < 50).all()
+    assert (drawn.max(0) > 40).all()
+
+
 @pytest.mark.parametrize("cut", ["STRIDED_SLICE", "SLICE", "SPLIT", "GATHER"])
 def test_a_part_of_an_input(cut: str) -> None:
     graph = Graph()

@@ -1,8 +1,10 @@
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 """Loops over the items of tensors: which become lists, and what all of them compute."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from litefuse.ir.mlir import ir, mlir_context
@@ -11,7 +13,7 @@ from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
 from tests.mlir.setup_passes import WrapProgram
 from tests.passes.stablehlo.running import run_program
 
-X = np.random.default_rng(0).normal(size=(6, 2)).astype(np.float32)
+X: npt.NDArray[np.float32] = np.random.default_rng(0).normal(size=(6, 2)).astype("f4")
 
 
 def loop(reads: str = "", writes: str = "", count: str = "", first: int = 0) -> str:
@@ -67,6 +69,13 @@ def with_constant(program: str) -> str:
     return program.replace("%p = stablehlo.compare LT, %i, %n", f"{constant}\n%p = stablehlo.compare LT, %i, %m")
 
 
+def negated(program: str) -> str:
+    """Returns a program that goes on while the count is not reached."""
+    compared = "%q = stablehlo.compare GE, %i, %n"
+    program = program.replace("%p = stablehlo.compare LT, %i, %n", compared)
+    return program.replace("stablehlo.return %p", "%p = stablehlo.not %q : tensor<i1>\nstablehlo.return %p")
+
+
 def at_a_vector(program: str, vector: str, number: int) -> str:
     """Returns a program that reads the items at a vector of positions, whose first one is clamped."""
     ops = f"""
@@ -99,6 +108,7 @@ BACKWARD = "%w = stablehlo.subtract %c5, %i : tensor<i32>"
 TWICE = "%t = stablehlo.subtract %c6, %i : tensor<i32>\n%w = stablehlo.subtract %t, %c1 : tensor<i32>"
 FROM_FOUR = "%t = stablehlo.subtract %c5, %i : tensor<i32>\n%w = stablehlo.subtract %t, %c1 : tensor<i32>"
 FROM_THE_END = from_the_end("r", "%i", 6), from_the_end("w", "%i", 6)
+FROM_NEXT = "%t = stablehlo.add %i, %c1 : tensor<i32>\n%w = stablehlo.subtract %c5, %t : tensor<i32>"
 SUM = "%n = stablehlo.add %c3, %c{} : tensor<i32>"
 
 # A program, the items that it reads and writes in this order, and how many lists it has for the two.
@@ -107,10 +117,14 @@ SCANS = {
     "backward": (loop(writes=BACKWARD), range(6), range(5, -1, -1), (1, 1)),
     "backward in two steps": (loop(writes=TWICE), range(6), range(5, -1, -1), (1, 1)),
     "backward from the last but one": (loop(writes=FROM_FOUR), range(6), [4, 3, 2, 1, 0, 0], (1, 0)),
+    "backward from the next": (loop(writes=FROM_NEXT), range(6), [4, 3, 2, 1, 0, 0], (1, 0)),
     "a count that is computed": (loop(count=SUM.format(3)), range(6), range(6), (1, 1)),
     "a count in the condition": (with_constant(loop(count=SUM.format(2))), range(6), range(6), (1, 1)),
     "at a vector": (at_a_vector(loop(), "%v, %z", 9), range(6), range(6), (1, 1)),
     "less than all items": (loop(count=SUM.format(2)), range(5), range(5), (0, 0)),
+    "up to the last": (loop(count=SUM.format(2)).replace("LT, %i", "LE, %i"), range(6), range(6), (0, 0)),
+    "every second": (loop().replace("add %i, %c1", "add %i, %c2"), [0, 2, 4], [0, 2, 4], (0, 0)),
+    "a negated condition": (negated(loop()), range(6), range(6), (0, 0)),
     "not from 0": (loop(first=1), range(1, 6), range(1, 6), (0, 0)),
     "from the end if negative": (loop(*FROM_THE_END), range(6), range(6), (1, 1)),
     "from the end below 3": (loop(from_the_end("r", "%i", 3, limit=3)), [3, 4, 5, 3, 4, 5], range(6), (0, 1)),
@@ -124,6 +138,6 @@ def test_loops_over_items(name: str) -> None:
     assert lists(program) == listed
     initial = np.full((6, 2), 7, np.float32)
     expected = initial.copy()
-    for place, total in zip(written, np.cumsum(X[list(read)], 0), strict=True):
-        expected[place] = total
+    for number, place in enumerate(written):
+        expected[place] = X[list(read)[: number + 1]].sum(0)
     np.testing.assert_allclose(run_program(program, X, initial)[0], expected, rtol=1e-6)

@@ -193,20 +193,13 @@ def _normalized(start: ir.Value) -> ir.Value:
 
 def _counts_down(start: ir.Value, index: ir.Value, count: int) -> bool:
     """Whether a position is ``count - 1 - index``."""
-    total = 0
-    value = start
-    while value != index:
-        operands = operands_of(value, "subtract")
-        if not operands:
-            return False
-        a, b = operands
-        if _number(b) is not None:
-            total -= _number(b) or 0
-            value = a
-        elif _number(a) is not None and b == index:
-            return total + (_number(a) or 0) == count - 1
-        else:
-            return False
+    taken = 0
+    while operands := operands_of(start, "subtract"):
+        start, number = operands[0], _number(operands[1])
+        if number is None:
+            first = _number(start)
+            return operands[1] == index and first is not None and first - taken == count - 1
+        taken += number
     return False
 
 
