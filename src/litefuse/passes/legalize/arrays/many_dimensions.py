@@ -34,7 +34,7 @@ class BatchedProduct(Decomposition):
         shapes = [op.shape(0), op.shape(1)]
         if max(map(len, shapes)) <= 3:
             raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
-        if op.name == "BatchMatMulV3" and len({op.types[0].dtype, op.types[1].dtype, op.results[0].dtype}) > 1:
+        if len({op.types[0].dtype, op.types[1].dtype, op.results[0].dtype}) > 1:
             raise NotDecomposed("its factors and its result differ in dtype")
         factors, batch = in_one_batch(b, *op.operands)
         rows = b.size(op.operands[0], -1 if op.attributes.get("adj_x", False) else -2)
