@@ -60,8 +60,26 @@ def test_a_normalization_is_folded_into_a_convolution(tensorflow: TensorFlow) ->
     path = tensorflow.save(_conv_bn_relu)
     result = check(tensorflow, path, normal({"x": (None, 6, 5, 2)}), rtol=1e-4)
     (composite,) = result.report.composites
-    assert (composite.outcome, composite.unchecked) == ("fused", None)
+    assert (composite.outcome, composite.unchecked, composite.fused_into) == ("fused", None, "CONV_2D")
     assert op_counts(result.model_bytes) == {"CONV_2D": 1}
+
+
+def _folding(tf: Any) -> Any:
+    def made(x: Any, y: Any) -> Any:
+        return tf.function(lambda x, y: (x + y) * 2.0, experimental_implements="by_operators", autograph=False)(x, y)
+
+    def serve(x: Any) -> Any:
+        constant = tf.constant([1.0, 2.0, 3.0, 4.0])
+        return {"y": made(x, constant), "z": x - made(constant, constant), "sum": made(tf.abs(x), x)}
+
+    return serving(tf, serve, ("x", [None, 4], "float32"))
+
+
+def test_the_report_names_the_ops_that_are_left_in_the_file(tensorflow: TensorFlow) -> None:
+    result = check(tensorflow, tensorflow.save(_folding), normal({"x": (None, 4)}))
+    became = [composite.fused_into for composite in result.report.composites]
+    assert became == ["MUL, ADD", "constants or other ops", "MUL, ADD"]
+    assert op_counts(result.model_bytes) == {"ABS": 1, "MUL": 2, "ADD": 2, "SUB": 1}
 
 
 def _scaled(tf: Any, annotation: str) -> Any:

@@ -149,18 +149,23 @@ _NOT_OPERATORS = frozenset({"func.call", "func.return", "tfl.no_value", "tfl.yie
 _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1": "STABLEHLO_COMPOSITE"}
 
 
+def operator_name(op: ir.OpView) -> str | None:
+    """Returns the name of the operator that an op is in the file; None if it is none."""
+    if op.name == "tfl.custom":
+        return ir.StringAttr(op.attributes["custom_code"]).value
+    if op.name in _NOT_OPERATORS or op.name in CONSTANTS:
+        return None
+    return _OPERATOR_NAMES.get(op.name) or op.name.removeprefix("tfl.").replace(".", "_").upper()
+
+
 def summarize(module: ir.Module) -> ModelSummary:
     """Counts the operators of a module that is ready for export."""
     counts: Counter[str] = Counter()
     custom: set[str] = set()
     for function in functions(module).values():
         for op in operations(function):
-            if op.name == "tfl.custom":
-                name = ir.StringAttr(op.attributes["custom_code"]).value
+            if (name := operator_name(op)) is not None:
+                counts[name] += 1
+            if name is not None and op.name == "tfl.custom":
                 custom.add(name)
-            elif op.name in _NOT_OPERATORS or op.name in CONSTANTS:
-                continue
-            else:
-                name = _OPERATOR_NAMES.get(op.name) or op.name.removeprefix("tfl.").replace(".", "_").upper()
-            counts[name] += 1
     return ModelSummary(dict(sorted(counts.items())), tuple(sorted(custom)))

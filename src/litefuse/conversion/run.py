@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.model_file import summarize, write_model
-from litefuse.conversion.pipeline.composites import VariableValues, freeze_and_fuse
+from litefuse.conversion.pipeline.composites import VariableValues, as_lowered, composite_reports, freeze_and_fuse
 from litefuse.conversion.pipeline.layer_naming import LayerNaming
 from litefuse.conversion.pipeline.lowering import Lowering, State, lower_module
 from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
@@ -168,16 +168,17 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
         chosen_ops=() if isinstance(job.allow_custom_ops, bool) else job.allow_custom_ops,
     )
-    composites = (*findings.composites, *_uncalled(saved_model, findings.composites))
-    _log_composites(composites)
+    built = composite_reports(findings.outcomes)
+    uncalled = _uncalled(saved_model, built)
+    composites = (*built, *uncalled)
     _check_names(job.composites, composites)
     known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
-    if "*" in job.require_fused.patterns and not findings.composites:
+    if "*" in job.require_fused.patterns and not built:
         raise _no_composite(composites)
     _require_fused(job.require_fused.of_names(LAYER_COMPOSITES, among=False), composites, job.composites)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
-    _log_composites(naming.composites())
-    composites = (*composites, *naming.composites())
+    composites = (*composite_reports(as_lowered(findings.outcomes, module)), *uncalled, *naming.composites(module))
+    _log_composites(composites)
     _require_fused(of_layers, composites, job.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")

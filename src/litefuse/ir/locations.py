@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from litefuse.ir.mlir import ir
 
 
@@ -16,6 +18,27 @@ def node_name(location: ir.Location) -> str:
     if isinstance(location, ir.FusedLoc):
         return ";".join(name for name in map(node_name, location.locations) if name)
     return location.name_str if isinstance(location, ir.NameLoc) else ""
+
+
+def composite_location(name: str, symbol: str) -> ir.Location:
+    """Returns the location of an op that replaces a composite: its node is the composite's name.
+
+    Args:
+        name: The composite's name.
+        symbol: The symbol of its function, by which ``composites_of`` finds the op once calls are inlined.
+    """
+    return ir.Location.name(name, ir.Location.name(symbol))
+
+
+def composites_of(location: ir.Location) -> Iterator[tuple[str, str]]:
+    """Yields name and symbol of the composites that an op replaces, alone or as part of what it was built from."""
+    while isinstance(location, ir.CallSiteLoc):
+        location = location.callee
+    if isinstance(location, ir.FusedLoc):
+        for part in location.locations:
+            yield from composites_of(part)
+    elif isinstance(location, ir.NameLoc) and isinstance(location.child_loc, ir.NameLoc):
+        yield location.name_str, location.child_loc.name_str
 
 
 def node_text(op: ir.OpView) -> str:

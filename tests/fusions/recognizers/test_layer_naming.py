@@ -13,6 +13,7 @@ from litefuse.fusions.fusion import called_fusions, take_fusions
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.litert.targets import TargetTraits
+from litefuse.passes.legalize.composite_ops import EmitCompositeOps
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.report import LayerReport
 from litefuse.support.target_traits import stricter
@@ -48,9 +49,9 @@ def became(
         naming = LayerNaming(CompositeForms.of(forms), traits, only_cpu, RequiredComposites.of(required), None)
         before = str(module)
         modified = run_passes(module, naming.passes())
-        layers = naming.layers(module)
         assert modified or str(module) == before
-        return layers
+        run_passes(module, [EmitCompositeOps()])
+        return naming.layers(module)
 
 
 def report(outcome: str) -> tuple[LayerReport, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.conversion.model_file import operator_name
 from litefuse.conversion.pipeline import deferred
 from litefuse.conversion.pipeline.before_fusion import constant_variables, explicit_state
 from litefuse.conversion.pipeline.steps import REMOVE_UNUSED
@@ -19,9 +21,11 @@ from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.recognizers import registered_recognizers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.fusions.recognizers.recognizer import Recognition
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.importer import ImportedModule
 from litefuse.ir.importer.constants import constant_parts, elements_attribute
+from litefuse.ir.locations import composites_of
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass, run_passes
 from litefuse.passes.variables.freeze_variables import Verdict
@@ -77,13 +81,13 @@ class Findings(NamedTuple):
     """The findings about variables and composites, as entries of the report.
 
     Attributes:
-        composites: One entry for each annotated function.
+        outcomes: One entry for each annotated function.
         variables: One entry for each variable, in the order of first use.
         loops: One entry for each loop, or unrolled layer, that is left as it is.
         recognizers: One entry for each recognizer of a plug-in, or of the running program.
     """
 
-    composites: tuple[CompositeReport, ...]
+    outcomes: Sequence[Outcome]
     variables: tuple[VariableReport, ...]
     loops: tuple[reports.LoopReport, ...]
     recognizers: tuple[reports.RecognizerReport, ...]
@@ -142,7 +146,7 @@ def freeze_and_fuse(
     run_mlir_passes(module, "symbol-dce")
     run_passes(module, [*constant_variables(values, verdicts), recognize, fuse], on_step)
     return Findings(
-        composites=composite_reports(outcomes),
+        outcomes=outcomes,
         variables=tuple(_variable_report(verdict, imported) for verdict in verdicts),
         loops=tuple(
             reports.LoopReport(recognition.layer, recognition.reason)
@@ -153,11 +157,43 @@ def freeze_and_fuse(
     )
 
 
-def composite_reports(outcomes: Sequence[Outcome]) -> tuple[CompositeReport, ...]:
+def as_lowered(outcomes: Iterable[Outcome], lowered: ir.Module) -> list[Outcome]:
+    """Returns the outcomes with the ops that a lowered module has where fusions built others, such as folded ones."""
+    outcomes = list(outcomes)
+    names: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for op in all_operations(lowered) if any(outcome.symbol for outcome in outcomes) else ():
+        for place in composites_of(op.location):
+            if (name := operator_name(op)) is not None:
+                names[place][_with_its_own(name, op)] = None
+
+    def left(outcome: Outcome) -> str:
+        built = (outcome.fused_into or "").split(", ")
+        return ", ".join(sorted(names[outcome.name, outcome.symbol], key=lambda name: name not in built)) or _FOLDED
+
+    return [
+        outcome._replace(fused_into=left(outcome)) if outcome.symbol and outcome.call_sites else outcome
+        for outcome in outcomes
+    ]
+
+
+# Where no op of a composite is left.
+_FOLDED = "constants or other ops"
+
+
+def _with_its_own(name: str, op: ir.OpView) -> str:
+    """Returns the name of an operator, that of a composite with the composite's own name."""
+    if name != "STABLEHLO_COMPOSITE":
+        return name
+    from litefuse.passes.legalize.composite_ops import name_of_composite  # few models have one
+
+    return f"{name} {name_of_composite(op)}"
+
+
+def composite_reports(outcomes: Iterable[Outcome]) -> tuple[CompositeReport, ...]:
     """Returns one entry for all copies of a function with the same outcome."""
     call_sites: dict[Outcome, int] = {}
     for outcome in outcomes:
-        alike = outcome._replace(call_sites=0)
+        alike = outcome._replace(call_sites=0, symbol="")
         call_sites[alike] = call_sites.get(alike, 0) + outcome.call_sites
     return tuple(
         CompositeReport(

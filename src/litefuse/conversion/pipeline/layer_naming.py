@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from litefuse.conversion.pipeline import deferred
-from litefuse.conversion.pipeline.composites import composite_reports
+from litefuse.conversion.pipeline.composites import as_lowered, composite_reports
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import Check, CheckTerms, Outcome
 from litefuse.fusions.fusion import find_fusion
@@ -84,9 +84,13 @@ class LayerNaming(Record):
         tolerance = _OF_SMALL_FLOATS if {"float16", "bfloat16"} & {*kinds} else _TOLERANCE
         return self.check(module, layer, definition, CheckTerms(tolerance)).problem
 
-    def composites(self) -> tuple[CompositeReport, ...]:
-        """Returns the entries of the layers that became composites."""
-        return composite_reports(self._outcomes)
+    def composites(self, lowered: ir.Module) -> tuple[CompositeReport, ...]:
+        """Returns the entries of the layers that became composites.
+
+        Args:
+            lowered: The module, of LiteRT's ops.
+        """
+        return composite_reports(as_lowered(self._outcomes, lowered))
 
     def layers(self, lowered: ir.Module) -> tuple[reports.LayerReport, ...]:
         """Returns an entry for each layer.
@@ -94,7 +98,7 @@ class LayerNaming(Record):
         Args:
             lowered: The module, of LiteRT's ops.
         """
-        fused = {(outcome.name, outcome.function): outcome for outcome in self._outcomes}
+        fused = {(outcome.name, outcome.function): outcome for outcome in as_lowered(self._outcomes, lowered)}
         inlined = any(layer.kind in _WITH_GELU and not layer.outlined for layer in self._found)
         gelus = _gelu_nodes(lowered) if inlined else frozenset[str]()
         return tuple(

@@ -82,6 +82,7 @@ class FuseComposites(NamedTuple):
                     reason=None,
                     error=around.error,
                     unchecked=around.unchecked,
+                    symbol="",
                 )
             self.outcomes.append(reported._replace(call_sites=remaining[symbol]))
         return True

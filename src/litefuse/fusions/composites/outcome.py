@@ -72,6 +72,7 @@ class Outcome(NamedTuple):
         error: The largest relative difference that the self-check found between fused op and body.
         unchecked: Why there was no self-check.
         note: What else the self-check found, see ``CheckResult``.
+        symbol: The function's symbol, which is in the locations of its fused ops; empty if it has none of its own.
     """
 
     name: str
@@ -83,3 +84,4 @@ class Outcome(NamedTuple):
     error: float | None = None
     unchecked: str | None = None
     note: str | None = None
+    symbol: str = ""

@@ -20,6 +20,7 @@ from litefuse.ir.attributes import AUXILIARY, COMPOSITE
 from litefuse.ir.call_graph import function_symbol, operands_of_calls, operations, terminator_of
 from litefuse.ir.constants import DENSE_CONSTANTS
 from litefuse.ir.defining_ops import same, source
+from litefuse.ir.locations import composite_location
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.purity import is_pure
 from litefuse.ir.tensorflow_op import NotDecomposed
@@ -91,10 +92,12 @@ class Replacer:
             replacement.operation.erase()
             body.discard()
             return outcome._replace(reason=reason)
-        named = ", ".join(map(_op_name, fused_into))
+        named, symbol = ", ".join(map(_op_name, fused_into)), function_symbol(function)
+        for op in fused_into:
+            op.operation.location = composite_location(annotation.name, symbol)
         _swap_bodies(function, replacement)
         seen = {"error": checked.error, "unchecked": checked.unchecked, "note": checked.note}
-        return outcome._replace(kind="fused", fused_into=named, **seen)
+        return outcome._replace(kind="fused", fused_into=named, symbol=symbol, **seen)
 
     def _compared(
         self, module: ir.Module, function: func.FuncOp, replacement: func.FuncOp, fusion: Fusion, composite: Composite

@@ -79,6 +79,12 @@ def _escaped(byte: int) -> str:
     return chr(byte) if 0x20 <= byte < 0x7F and byte not in b'"\\' else f"\\{byte:02X}"
 
 
+def name_of_composite(op: ir.OpView) -> str:
+    """Returns the name of a composite."""
+    text = str(op.attributes["name"]).removeprefix("#vhlo.string_v1<").removesuffix(">")
+    return ir.StringAttr(ir.Attribute.parse(text)).value
+
+
 def _vhlo(value: Any) -> str:
     """Returns a Python value as the text of an attribute of the VHLO dialect."""
     match value:

@@ -69,7 +69,7 @@ class CompositeReport(ShownInNotebooks, Record):
         function: The annotated function.
         call_sites: The number of ops that call it, in all signatures.
         outcome: ``fused``: its body was replaced by ``fused_into``; ``inlined``: its body was kept, for ``reason``.
-        fused_into: The op that replaced it: a LiteRT op, or the name of a custom op.
+        fused_into: The ops that the file has for it: LiteRT ops, or the name of a custom op.
         reason: Why it was not fused.
         error: The largest relative difference between fused op and body that the self-check found.
         unchecked: Why a fused composite was not compared with its body.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from litefuse.conversion.pipeline.composites import Findings, VariablePlaceholders, freeze_and_fuse
+from litefuse.conversion.pipeline.composites import Findings, VariablePlaceholders, composite_reports, freeze_and_fuse
 from litefuse.errors import LitefuseError
 from litefuse.frontends.saved_model import Asset, SavedModel, TensorSpec, Variable, load
 from litefuse.ir.importer import import_saved_model
@@ -51,7 +51,7 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
             findings = freeze_and_fuse(imported, job.source, announce, values=values)
         except LitefuseError as error:
             problem = str(error)
-    composites = findings.composites if findings else ()
+    composites = composite_reports(findings.outcomes) if findings else ()
     return SavedModelFacts(
         source=str(job.source),
         tags=tuple(sorted(model.tags)),
