@@ -8,6 +8,8 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, NotFusedError
+from litefuse.fusions.recognizers import pattern
+from litefuse.fusions.recognizers.recognizer import called_recognizers, take_recognizers
 from litefuse.tools.demo import SAVED_MODEL
 from litefuse.tools.demo.check import MyCustomFusedOp
 
@@ -26,6 +28,22 @@ def test_patterns_are_names_of_those_that_fit() -> None:
         litefuse.convert(SAVED_MODEL, composites="builtin", require_fused=["my_*"])
     with pytest.raises(LitefuseError, match=r"require_fused takes a list of names, not the string 'embedding_\*'"):
         convert("embedding_*")
+
+
+def test_what_a_recognizer_did_not_find() -> None:
+    """The report says nothing of it; an error does where a composite of its name is asked for."""
+    before = called_recognizers()
+    try:
+        litefuse.recognizer("grid_nowhere")(lambda x: pattern.erf(x) * pattern.tanh(x))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        report = litefuse.convert(SAVED_MODEL, check_file=False).report
+        assert [(one.name, one.found) for one in report.recognizers] == [("grid_nowhere", 0)]
+        assert "grid" not in str(report)
+        with pytest.raises(NotFusedError, match=r"'grid_\*': no function .* so, and its recognizer found nothing\n"):
+            convert(["grid_*"])
+        with pytest.raises(LitefuseError, match=r"'grid_\*', whose form was chosen, and its recognizer found no"):
+            litefuse.convert(SAVED_MODEL, composites={"grid_*": "custom"})
+    finally:
+        take_recognizers(before)
 
 
 def test_what_has_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:

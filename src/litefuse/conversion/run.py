@@ -6,7 +6,6 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field, replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.job import ConversionJob
@@ -41,6 +40,7 @@ from litefuse.support.logs.events import INFO, event
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
+from litefuse.support.options.names import fits, unused
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.records import Record
 from litefuse.support.report import CompositeReport, Report
@@ -171,11 +171,12 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     built = composite_reports(findings.outcomes)
     uncalled = _uncalled(saved_model, built)
     composites = (*built, *uncalled)
-    _check_names(job.composites, composites)
+    _check_names(job.composites, composites, findings.recognizers)
     known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
     if "*" in job.require_fused.patterns and not built:
         raise _no_composite(composites)
-    _require_fused(job.require_fused.of_names(LAYER_COMPOSITES, among=False), composites, job.composites)
+    required = job.require_fused.of_names(LAYER_COMPOSITES, among=False)
+    _require_fused(required, composites, job.composites, findings.recognizers)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     composites = (*composite_reports(as_lowered(findings.outcomes, module)), *uncalled, *naming.composites(module))
     _log_composites(composites)
@@ -437,18 +438,28 @@ def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> lis
     return [*uncalled.values()]
 
 
-def _check_names(forms: CompositeForms, composites: Sequence[CompositeReport]) -> None:
+def _check_names(
+    forms: CompositeForms, composites: Sequence[CompositeReport], recognizers: Sequence[reports.RecognizerReport]
+) -> None:
     names = {composite.name for composite in composites}
-    unused = forms.unused({*names, *LAYER_COMPOSITES})
-    if unused:
+    needless = unused(forms.by_name, {*names, *LAYER_COMPOSITES})
+    if needless:
         raise LitefuseError(
-            f"no function of the model is annotated as {', '.join(map(repr, unused))}, whose form was chosen",
+            f"no function of the model is annotated as {', '.join(map(repr, needless))}, whose form was chosen"
+            f"{_searched(needless, recognizers)}",
             hint=_present(names),
         )
 
 
 def _present(names: Collection[str]) -> str:
     return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "The model has no composites."
+
+
+def _searched(patterns: Sequence[str], recognizers: Sequence[reports.RecognizerReport]) -> str:
+    """Returns what the recognizers of composites that the model lacks say, to be added to a message; empty for none."""
+    tried = [recognizer for recognizer in recognizers if fits(recognizer.name, *patterns)]
+    closest = [f"; closest: {recognizer.closest}" for recognizer in tried if recognizer.closest]
+    return f", and its recognizer found nothing{''.join(closest[:1])}" if tried else ""
 
 
 def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
@@ -463,13 +474,18 @@ def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
     )
 
 
-def _require_fused(required: RequiredComposites, composites: Sequence[CompositeReport], forms: CompositeForms) -> None:
+def _require_fused(
+    required: RequiredComposites,
+    composites: Sequence[CompositeReport],
+    forms: CompositeForms,
+    recognizers: Sequence[reports.RecognizerReport] = (),
+) -> None:
     failed: list[str] = []
     hint = ""
     for pattern in required.patterns:
-        fitting = [composite for composite in composites if fnmatchcase(composite.name, pattern)]
+        fitting = [composite for composite in composites if fits(composite.name, pattern)]
         if not fitting:
-            failed.append(f"{pattern!r}: no function of the model is annotated so")
+            failed.append(f"{pattern!r}: no function of the model is annotated so{_searched([pattern], recognizers)}")
             hint = _present({composite.name for composite in composites})
         called = [composite for composite in fitting if composite.call_sites or composite.outcome == "fused"]
         for composite in called or fitting:

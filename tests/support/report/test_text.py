@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from litefuse.support.report import CompositeReport, LackingOpReport, Report, VariableReport
+from litefuse.support.report import CompositeReport, LackingOpReport, RecognizerReport, Report, VariableReport
 from litefuse.support.report.console import sections_renderable
 from litefuse.support.report.conversion_sections import report_sections
 from litefuse.support.report.sections import Section, op_section, shape_text
@@ -147,6 +147,13 @@ def test_what_was_checked_does_not_speak_for_what_was_not() -> None:
         "h": "GELU, not compared: it takes a string",
         "i": "GELU, not compared",
     }
+
+
+def test_recognizers_that_found_nothing_are_silent() -> None:
+    recognizers = (RecognizerReport("never", 0), RecognizerReport("nearly", 0, "node n"), RecognizerReport("once", 1))
+    text = str(replace(REPORT, recognizers=recognizers))
+    assert "Recognizers: 2\n  nearly  not found; closest: node n\n  once    found 1 time\n\n" in text
+    assert "Recognizers" not in str(replace(REPORT, recognizers=recognizers[:1]))
 
 
 def test_one_more_composite_than_listed_is_listed_too() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
 
@@ -18,6 +17,7 @@ from litefuse.kernels.generator.project import build_kernels, identifiers, write
 from litefuse.kernels.generator.sizes import Size, Sizes
 from litefuse.kernels.generator.trial import Trial, TrialJob
 from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.names import fits
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.progress.stages import Step
@@ -75,7 +75,7 @@ def generate_kernels(
     """
     on_step("generate")
     bodies = read_bodies(content, model)
-    chosen = [name for name in bodies if names is None or any(fnmatchcase(name, pattern) for pattern in names)]
+    chosen = [name for name in bodies if names is None or fits(name, *names)]
     declined: dict[str, str] = {}
     sources: dict[str, str] = {}
     classes = identifiers(chosen)

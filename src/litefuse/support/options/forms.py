@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
-from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.names import listed_names
+from litefuse.support.options.names import fits, listed_names, unused
 from litefuse.support.records import Record
 
 #: The form of a composite: ``fuse``: the result of its fusion; ``builtin``: the same, but only builtin ops; ``custom``:
@@ -80,7 +79,7 @@ class CompositeForms(Record):
     def __getitem__(self, name: str) -> CompositeForm:
         if name in self.by_name:
             return self.by_name[name]
-        fitting: list[CompositeForm] = [form for pattern, form in self.by_name.items() if fnmatchcase(name, pattern)]
+        fitting: list[CompositeForm] = [form for pattern, form in self.by_name.items() if fits(name, pattern)]
         return fitting[0] if fitting else self.default
 
     def inlined_because(self, name: str) -> str | None:
@@ -89,7 +88,7 @@ class CompositeForms(Record):
             return "its form was chosen to be inline"
         if self.is_chosen(name):
             return None
-        return next((why for pattern, why in self.better_inline.items() if fnmatchcase(name, pattern)), None)
+        return next((why for pattern, why in self.better_inline.items() if fits(name, pattern)), None)
 
     def is_chosen(self, name: str) -> bool:
         """Whether a form was chosen for this composite, or for all."""
@@ -97,16 +96,12 @@ class CompositeForms(Record):
 
     def names(self, name: str) -> bool:
         """Whether a form was chosen for this composite, by its name or a pattern."""
-        return any(fnmatchcase(name, pattern) for pattern in self.by_name)
+        return fits(name, *self.by_name)
 
     @property
     def generates(self) -> bool:
         """Whether kernels are to be generated for some composites."""
         return "generate" in (self.default, *self.by_name.values())
-
-    def unused(self, names: set[str]) -> list[str]:
-        """Returns the names and patterns that match none of these names."""
-        return [pattern for pattern in self.by_name if not any(fnmatchcase(name, pattern) for name in names)]
 
 
 #: Among the names of composites that have to be fused: that these have to be compared with their bodies, too.
@@ -142,7 +137,7 @@ class RequiredComposites(Record):
         return bool(self.patterns)
 
     def __contains__(self, name: str) -> bool:
-        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+        return fits(name, *self.patterns)
 
     def of_names(self, names: Collection[str], *, among: bool) -> RequiredComposites:
         """Returns those of the patterns that fit some of these names, or none of them; ``*`` fits none.
@@ -151,8 +146,5 @@ class RequiredComposites(Record):
             names: The names.
             among: Whether they are to fit some.
         """
-        fitting = {
-            pattern for pattern in self.patterns if pattern != "*" and any(fnmatchcase(name, pattern) for name in names)
-        }
-        kept = tuple(pattern for pattern in self.patterns if (pattern in fitting) is among)
-        return replace(self, patterns=kept)
+        others = {"*", *unused(self.patterns, names)}
+        return replace(self, patterns=tuple(pattern for pattern in self.patterns if (pattern not in others) is among))

@@ -1,8 +1,9 @@
-"""Lists of names, as users give them, such as those of ops that are allowed as custom ops."""
+"""Lists of names, as users give them, such as those of ops that are allowed as custom ops, and patterns of names."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from fnmatch import fnmatchcase
 from typing import cast
 
 from litefuse.errors import LitefuseError
@@ -40,6 +41,16 @@ def refuse_one_string(value: object, argument: str) -> None:
     """
     if isinstance(value, str):
         raise LitefuseError(f"{argument} takes a list of names, not the string {value!r}", hint=f"Pass [{value!r}].")
+
+
+def fits(name: str, *patterns: str) -> bool:
+    """Whether a name is one of the patterns, or matches one, as ``lstm_1`` does ``lstm_*``; case matters."""
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def unused(patterns: Iterable[str], names: Collection[str]) -> list[str]:
+    """Returns the patterns that none of the names fits."""
+    return [pattern for pattern in patterns if not any(fits(name, pattern) for name in names)]
 
 
 class OpNotInModelError(LitefuseError):

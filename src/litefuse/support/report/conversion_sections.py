@@ -46,7 +46,7 @@ def report_sections(
         *([_composite_section(report.composites)] if report.composites else []),
         *([_chain_section(report.chains)] if report.chains is not None else []),
         *([_loop_section(report.loops)] if report.loops else []),
-        *([_recognizer_section(report.recognizers)] if report.recognizers else []),
+        *_recognizer_sections(report.recognizers),
         *([_layer_section(report)] if report.layers or report.near_layers else []),
         *([_renamed_section(report)] if report.renamed else []),
         *([_variable_section(report.variables)] if report.variables else []),
@@ -206,15 +206,15 @@ def _loop_section(loops: Sequence[LoopReport]) -> Section:
     return Section(f"Loops: {len(loops):,}", rows)
 
 
-def _recognizer_section(recognizers: Sequence[RecognizerReport]) -> Section:
-    rows = [(recognizer.name, _recognizer_outcome(recognizer)) for recognizer in recognizers]
-    return Section(f"Recognizers: {len(recognizers):,}", rows)
-
-
-def _recognizer_outcome(recognizer: RecognizerReport) -> str:
-    if recognizer.found:
-        return f"found {recognizer.found:,} times"
-    return f"not found; closest: {recognizer.closest}" if recognizer.closest else "not found"
+def _recognizer_sections(recognizers: Sequence[RecognizerReport]) -> Iterator[Section]:
+    """Yields the recognizers that found something, or nearly: most models have nothing for most of them."""
+    rows = [
+        (one.name, f"found {count_of(one.found, 'time')}" if one.found else f"not found; closest: {one.closest}")
+        for one in recognizers
+        if one.found or one.closest
+    ]
+    if rows:
+        yield Section(f"Recognizers: {len(rows):,}", rows)
 
 
 def _layer_section(report: Report) -> Section:

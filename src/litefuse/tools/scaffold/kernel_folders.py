@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import cast
 
@@ -15,6 +14,7 @@ from litefuse.litert.cpp.compiler import native_sources
 from litefuse.litert.cpp.folders import check_empty, copy_folder, new_folder
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.support.files.whole_file import write_new
+from litefuse.support.options.names import unused
 from litefuse.support.processes.limits import process_limits
 from litefuse.support.processes.process import run_in_worker
 from litefuse.tools.scaffold.saved_model import has_to_be_converted
@@ -53,7 +53,7 @@ def generate_for(
     content, is_converted = _content(model, tags, on_step)
     name = f"{model.stem if model.is_file() else model.name}.tflite"
     bodies = read_bodies(content, str(model))
-    missing = [pattern for pattern in names or ["*"] if not any(fnmatchcase(there, pattern) for there in bodies)]
+    missing = unused(names or ["*"], bodies)
     if missing:
         raise LitefuseError(
             f"no composite is called {' or '.join(map(repr, missing))}" if names else "the model has no composites",
