@@ -109,7 +109,10 @@ def test_scalars_are_of_no_dimension() -> None:
         ({"epsilon": "x"}, "its attribute 'epsilon' is 'x', not float"),
         ({"axes": [1.0]}, "its attribute 'axes' is [1.0], not list[int] | None"),
         ({"axes": 1}, "its attribute 'axes' is 1, not list[int] | None"),
-        ({"epsilom": 1.0}, "its attribute 'epsilom' is unknown; those of two are epsilon, axes"),
+        (
+            {"epsilom": 1.0},
+            "its attribute 'epsilom' is unknown; those of two are epsilon, axes",
+        ),
     ],
 )
 def test_attributes(attributes: dict[str, Any], text: str | None) -> None:

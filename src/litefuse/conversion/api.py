@@ -502,9 +502,9 @@ def _obtained(
 def _kernels() -> dict[str, bytes]:
     if "litefuse.litert.runtime.custom_op" not in sys.modules:
         return {}  # none are registered: the runtime need not be loaded
-    from litefuse.litert.runtime.transfer import pickle_kernels
+    from litefuse.litert.runtime.transfer import registered_by_value
 
-    return pickle_kernels()
+    return registered_by_value()
 
 
 def _switch(value: bool | Collection[str], argument: str) -> bool | frozenset[str]:

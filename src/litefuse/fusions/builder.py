@@ -47,9 +47,15 @@ class Builder:
         assert context is not None, "ops are built in a context"
         if not context.is_registered_operation(name):
             raise FusionError(f"unknown op {name!r}", hint="LiteRT's builtin ops are tfl.add and the like.")
+        _check_list("operands", operands, ir.Value, "[x, y]")
+        _check_list("result types", result_types, ir.Type, "[x.type]")
         op = ir.Operation.create(
             name, results=result_types, operands=operands, attributes=dict(attributes) if attributes else None
         )
+        try:
+            op.verify()
+        except ir.MLIRError as error:
+            raise FusionError(f"the fused op is not valid: {first_line(error)}") from error
         return [Tensor(result) for result in op.results]
 
     def builtin(self, name: str, *operands: ir.Value | npt.ArrayLike, **attributes: Any) -> list[Tensor]:
@@ -100,7 +106,12 @@ class Builder:
         from litefuse.fusions.builtins import BUILTINS  # as above
 
         if name.upper() not in BUILTINS or name != name.lower():
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            import difflib  # for the message alone
+
+            known = (*(op.lower() for op in BUILTINS), *vars(Builder))
+            close = difflib.get_close_matches(name.lower(), known, n=1)
+            meant = f"; did you mean b.{close[0]}?" if close else ", and LiteRT no such op that it can build"
+            raise AttributeError(f"the builder has no {name!r}{meant}", name=name, obj=self)
 
         def build(*operands: ir.Value | npt.ArrayLike, **attributes: Any) -> Tensor | list[Tensor]:
             results = self.builtin(name.upper(), *operands, **attributes)
@@ -117,13 +128,18 @@ class Builder:
         for operand in operands:
             if isinstance(operand, ir.Value):
                 made.append(operand)
-            elif isinstance(operand, (np.ndarray, np.generic)):
-                made.append(self.constant(np.asarray(cast("Any", operand))))
-            elif isinstance(operand, (int, float)) and alike:
-                made.append(self.constant(np.array(operand, dtype)))
-            else:
-                array = np.asarray(operand)
-                made.append(self.constant(array.astype(np.int32 if array.dtype.kind == "i" else np.float32)))
+                continue
+            array = np.asarray(operand)
+            if array.dtype == np.object_:
+                raise TypeError(f"an operand is {operand!r}, which is neither a tensor nor numbers")
+            if alike and (isinstance(operand, (int, float)) or (array.dtype == np.float64 and dtype in _NARROWER)):
+                array = array.astype(dtype)
+            elif not isinstance(operand, (np.ndarray, np.generic)):
+                array = array.astype(np.int32 if array.dtype.kind == "i" else np.float32)
+            made.append(self.constant(array))
+        dtypes = dict.fromkeys(_kind(value).dtype for value in made)
+        if alike and len(dtypes.keys() - {"none"}) > 1:
+            raise FusionError(f"operands are {' and '.join(dtypes)}, not of one dtype", hint="b.cast changes it.")
         return made
 
     def custom(
@@ -146,6 +162,8 @@ class Builder:
         """
         if isinstance(options, bytes):
             data = options
+        elif not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"the options of {name} are {options!r}; pass a mapping, or bytes")
         else:
             from litefuse.ir.custom_options import encode_options  # few fusions need flexbuffers
 
@@ -393,6 +411,20 @@ def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
     kind = ir.ShapedType(value.type)
     return list(kind.shape), kind.element_type
 
+
+def _check_list(what: str, values: object, kind: type, example: str) -> None:
+    if not isinstance(values, Sequence) or not all(isinstance(value, kind) for value in cast("Sequence[Any]", values)):
+        raise TypeError(f"{what} are {values!r}; pass a list, such as {example}")
+
+
+def first_line(error: ir.MLIRError) -> str:
+    """Returns the line of an error of MLIR's that says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[0] if lines else repr(error))
+
+
+# Floats that numpy's own, float64, become beside them.
+_NARROWER = frozenset({"float16", "float32"})
 
 # The type of an omitted optional operand.
 _NONE = TensorType("none", ())

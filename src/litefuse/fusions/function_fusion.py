@@ -52,7 +52,7 @@ class _Specification(NamedTuple):
 class FunctionFusion(Fusion):
     """A fusion that is a function, of the builder, the composite's arguments, and its attributes by keyword."""
 
-    function: ClassVar[Callable[..., Any]]
+    function: ClassVar[Callable[..., Any]]  # pyright: ignore[reportIncompatibleVariableOverride]
     tensors: ClassVar[Sequence[inspect.Parameter]]
     attributes: ClassVar[Mapping[str, inspect.Parameter]]
     specifications: ClassVar[Mapping[str, _Specification]]
@@ -64,7 +64,7 @@ class FunctionFusion(Fusion):
         variadic = bool(self.tensors) and self.tensors[-1].kind == _KINDS.VAR_POSITIONAL
         count = len(composite.args)
         if not len(names) - optional - variadic <= count <= (count if variadic else len(names)):
-            return f"it has {count} arguments, not {len(names)} ({', '.join(names)})"
+            return f"it has {count} arguments, not {len(names)} ({', '.join(names)}){self._misplaced(composite)}"
         for parameter, kind in zip(self.tensors, composite.arg_types, strict=False):
             specification = self.specifications.get(parameter.name)
             if specification is not None and not specification.fits(kind):
@@ -75,10 +75,20 @@ class FunctionFusion(Fusion):
             return str(error)
         return None
 
+    def _misplaced(self, composite: Composite) -> str:
+        """Says which parameter is not where it belongs, if that is why numbers of arguments differ."""
+        builder = next(iter(inspect.signature(type(self).function).parameters))
+        for parameter in self.tensors:
+            if parameter.name in composite.attributes:
+                return f"; {parameter.name!r} is an attribute: put * before it"
+        return f"; the first parameter, {builder!r}, is the builder" if builder not in {"_", "b", "builder"} else ""
+
     def rewrite(self, composite: Composite, b: Builder) -> ir.Value | Sequence[ir.Value]:
         results = type(self).function(b, *composite.args, **self._values(composite.attributes))
         if results is None:
-            raise FusionError(f"{type(self).__qualname__} returned None; raise FusionError(reason) to say why")
+            raise FusionError(
+                f"{type(self).__qualname__} returned None: return the results, or raise FusionError(reason) to decline"
+            )
         return results
 
     def _values(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,10 +190,19 @@ def _specification(parameter: inspect.Parameter, function: Callable[..., Any], w
             continue
         dtypes = frozenset(re.split(r"\s*\|\s*", match["dtypes"]))
         unknown = dtypes - {str(dtype) for dtype in DataType}
-        if unknown and match["sizes"] is None and text is texts[0] and isinstance(annotation, str):
+        if not unknown:
+            close = []
+        else:
+            import difflib  # for the message alone
+
+            close = difflib.get_close_matches(min(unknown), map(str, DataType), n=1, cutoff=0.7)
+        if unknown and match["sizes"] is None and text is texts[0] and isinstance(annotation, str) and not close:
             continue  # the name of a type
         if unknown:
-            raise FusionError(f"{parameter.name} is to be {text}, and {min(unknown)} is not a dtype", where=where)
+            hint = f"Did you mean {close[0]}?" if close else f"Dtypes are {', '.join(map(str, DataType))}."
+            raise FusionError(
+                f"{parameter.name} is to be {text}, and {min(unknown)} is not a dtype", where=where, hint=hint
+            )
         sizes = None if match["sizes"] is None else re.findall(r"\d+|\?", match["sizes"])
         return _Specification(text, dtypes, sizes and [None if size == "?" else int(size) for size in sizes])
     return None

@@ -6,10 +6,11 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.support.plug_ins.entry_points import find_plug_ins, third_party_code
+from litefuse.support.plug_ins.entry_points import find_plug_ins, place_of, third_party_code
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Fusion:
 
     The composite's body is erased only if ``verify`` returns None and what ``rewrite`` returns is valid.
     """
+
+    #: The function that it is; None for a class.
+    function: ClassVar[Callable[..., Any] | None] = None
 
     #: The annotations for which it is registered.
     names: ClassVar[tuple[str, ...]] = ()
@@ -107,8 +111,13 @@ class Fusion:
 
 _FusionType = TypeVar("_FusionType", bound="type[Fusion] | Callable[..., Any]")
 
-# What the decorator sets of the class.
-_OPTIONS = frozenset({"ids_in_range", "open_results", "tolerance", "unchecked"})
+# What the decorator sets of the class, and the types of it.
+_OPTIONS: Mapping[str, tuple[type, ...]] = {
+    "ids_in_range": (bool,),
+    "open_results": (tuple, list),
+    "tolerance": (int, float),
+    "unchecked": (str, NoneType),
+}
 
 _own: dict[str, type[Fusion]] = {}  # from modules of this package that are loaded
 _installed: dict[str, type[Fusion]] = {}  # from plug-ins
@@ -159,11 +168,16 @@ def fusion(*names: str, replace: bool = False, **options: Any) -> Callable[[_Fus
     # Not redundant: without the parentheses, the decorator's argument is the class.
     if not names or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise FusionError("a fusion needs the names of its composites", hint='Write @litefuse.fusion("name").')
-    if unknown := options.keys() - _OPTIONS:
+    if unknown := options.keys() - _OPTIONS.keys():
         raise FusionError(f"a fusion has no option {min(unknown)!r}", hint=f"It has {', '.join(sorted(_OPTIONS))}.")
 
     def register(code: _FusionType) -> _FusionType:
-        _register(_fusion_class(code, options), names, replace=replace)
+        cls = _fusion_class(code, options)
+        for name, types in _OPTIONS.items():
+            if not isinstance(value := getattr(cls, name), types):
+                wanted = " or ".join(kind.__name__ for kind in types)
+                raise FusionError(f"{name} is {value!r}, not {wanted}", where=place_of(cls))
+        _register(cls, names, replace=replace)
         return code
 
     return register
@@ -176,10 +190,16 @@ def _fusion_class(code: Any, options: Mapping[str, Any]) -> type[Fusion]:
         return function_fusion(code, **options)
     if not isinstance(code, type) or not issubclass(cast("type[object]", code), Fusion):
         name = getattr(cast("object", code), "__qualname__", repr(code))
-        raise FusionError(f"{name} is neither a function nor a subclass of litefuse.Fusion")
+        raise FusionError(
+            f"{name} is neither a function nor a subclass of litefuse.Fusion",
+            hint="Decorate a function, def f(b, x, ..., *, attribute=...), or class C(litefuse.Fusion) itself.",
+        )
     cls = cast("type[Fusion]", code)
     if cls.rewrite is Fusion.rewrite:
-        raise FusionError(f"{cls.__qualname__} has no method rewrite", hint="It builds what becomes of a composite.")
+        raise FusionError(
+            f"{cls.__qualname__} has no method rewrite",
+            hint="Write rewrite(self, composite, b), which returns the results.",
+        )
     for name, value in options.items():
         setattr(cls, name, value)
     return cls
@@ -227,6 +247,14 @@ def _registered_fusion(name: str) -> type[Fusion] | None:
 
 def _qualified_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def similar_name(name: str) -> str:
+    """Returns the name nearest to one among those that plug-ins and the program registered, for messages."""
+    import difflib  # for the message alone
+
+    close = difflib.get_close_matches(name, [*_registered, *_installed], n=1, cutoff=0.75)
+    return f"; {place_of(_registered_fusion(close[0]) or Fusion)} is registered for {close[0]!r}" if close else ""
 
 
 def find_fusion(name: str, *, by_prefix: bool = False) -> Fusion | None:

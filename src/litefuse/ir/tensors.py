@@ -59,6 +59,12 @@ class Tensor(ir.Value):
         attribute = None if value is None else stored(value)
         return None if attribute is None else np.asarray(attribute).reshape(attribute.type.shape)
 
+    def __bool__(self) -> bool:
+        raise TypeError("a tensor of the model is neither true nor false at conversion")
+
+    def __array__(self, *_: Any, **__: Any) -> npt.NDArray[Any]:
+        raise TypeError("a tensor of the model has no elements at conversion")
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {tensor_type_of(self)}>"
 
@@ -97,6 +103,9 @@ class Tensor(ir.Value):
 
     def __rmod__(self, other: float) -> Tensor:
         return binary("FloorMod", other, self)
+
+    def __pow__(self, other: Operand) -> Tensor:
+        return binary("Pow", self, other)
 
     def __neg__(self) -> Tensor:
         return unary("Neg", self)
@@ -161,7 +170,10 @@ def _numpy_dtype(dtype: str) -> npt.DTypeLike:
 
 def constant(value: npt.ArrayLike, dtype: str) -> Tensor:
     """Emits a constant of the given dtype."""
-    array = np.ascontiguousarray(np.asarray(value).astype(_numpy_dtype(dtype)))
+    given = np.asarray(value)
+    if given.dtype == np.object_:
+        raise TypeError(f"an operand is {value!r}, which is neither a tensor nor numbers")
+    array = np.ascontiguousarray(given.astype(_numpy_dtype(dtype)))
     array = array.reshape(np.shape(value))
     kind = ranked_tensor_type(TensorType(dtype, array.shape))
     attribute = ir.DenseElementsAttr.get(array, type=kind)
@@ -247,7 +259,10 @@ def minimum(a: Operand, b: Operand) -> float | Tensor:
 
 def _alike(*operands: Operand) -> list[Tensor]:
     """Returns operands as tensors: numbers become constants of the others' dtype."""
-    dtype = next(Tensor(operand).dtype for operand in operands if isinstance(operand, ir.Value))
+    dtypes = dict.fromkeys(Tensor(operand).dtype for operand in operands if isinstance(operand, ir.Value))
+    if len(dtypes) > 1:
+        raise NotDecomposed(f"operands are {' and '.join(dtypes)}, not of one dtype")
+    (dtype,) = dtypes
     return [Tensor(operand) if isinstance(operand, ir.Value) else constant(operand, dtype) for operand in operands]
 
 

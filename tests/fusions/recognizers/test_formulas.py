@@ -108,6 +108,6 @@ def test_errors() -> None:
 def test_a_formula_computes_something() -> None:
     litefuse.recognizer("nothing")(lambda x: x)  # pyright: ignore[reportUnknownLambdaType]
     with pytest.raises(
-        FusionError, match=r"recognizer 'nothing' .*: the formula computes nothing: it gives one of its"
+        FusionError, match=r"recognizer 'nothing', .*: the formula computes nothing: it gives one of its"
     ):
         recognized()

@@ -11,10 +11,11 @@ import numpy as np
 
 from litefuse.conversion.verify.standalone import StandaloneModel
 from litefuse.conversion.verify.steps import Arguments, may_have_steps
-from litefuse.errors import InterpreterError
+from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.litert.inputs.kinds import Kind, kinds_of
 from litefuse.litert.results.difference import Elements, elements
+from litefuse.support.plug_ins.entry_points import raised_at
 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.rounding import Rounding
@@ -146,8 +147,8 @@ class Calls:
         except Exception as error:  # noqa: BLE001  as above
             if self._terms.kernel or draw.kind.undefined:  # a kernel may know of its inputs what its body does not say
                 of_kernel = not draw.kind.undefined
-                return Refusal(f"its kernel does not run on random inputs: {first_line(error)}", of_kernel=of_kernel)
-            return CheckResult(problem=f"the fused op does not run: {error}")
+                return Refusal(f"its kernel does not run on random inputs: {in_one_line(error)}", of_kernel=of_kernel)
+            return CheckResult(problem=f"the fused op does not run: {in_one_line(error)}")
         self._note_movement(expected)
         resized = any(computed[name].shape != value.shape for name, value in expected.items())
         call = Call(draw, expected, computed, {}, resized)
@@ -244,6 +245,17 @@ def _other_type(call: Call) -> str:
             types = (f"{array.dtype}{list(array.shape)}" for array in (computed, value))
             return "result {} is {}, the composite's {}".format(name[1:], *types)
     raise AssertionError(call)
+
+
+def in_one_line(error: Exception) -> str:
+    """Returns an error's message with what to do, and with the line of a kernel in Python that raised it."""
+    line = raised_at(error)
+    if not isinstance(error, LitefuseError):
+        notes = getattr(error, "__notes__", ())  # of a kernel: its op and node
+        text = " ".join(str(error).split())
+        return f"{type(error).__name__}: {text} ({line}); {', '.join(notes)}" if notes else text
+    where = f"{error.where}: " if error.where else ""
+    return ". ".join(filter(None, (f"{where}{error.message}", error.hint))).rstrip(".") + (f" ({line})" if line else "")
 
 
 def first_line(error: Exception) -> str:

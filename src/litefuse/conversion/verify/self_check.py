@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.pipeline.lowering import Lowering
-from litefuse.conversion.verify.check_calls import SIZES, Body, Call, Calls, Refusal, first_line
+from litefuse.conversion.verify.check_calls import SIZES, Body, Call, Calls, Refusal, first_line, in_one_line
 from litefuse.conversion.verify.check_draws import (
     JUDGED_FIRST,
     DrawnArguments,
@@ -77,7 +77,7 @@ def self_check(
         bodies = {size: Body(model, runners[model]) for size, model in specifications.items()}
         replaced = Body(fused, _runner(fused))
     except (LitefuseError, RuntimeError, ValueError) as error:
-        return CheckResult(unchecked=f"the runtime does not load it: {error}")
+        return CheckResult(unchecked=f"the runtime does not load it: {in_one_line(error)}")
     random = Random(seed)
 
     def given(size: int) -> Arguments | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import reprlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
@@ -10,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import FusionError, LitefuseError
-from litefuse.fusions.builder import Builder
+from litefuse.fusions.builder import Builder, first_line
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
-from litefuse.fusions.fusion import Fusion
+from litefuse.fusions.fusion import Fusion, similar_name
 from litefuse.ir.annotations import Annotation, remove_annotation
 from litefuse.ir.attributes import AUXILIARY, COMPOSITE
 from litefuse.ir.call_graph import function_symbol, operands_of_calls, operations, terminator_of
@@ -29,7 +30,13 @@ from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.runtime.custom_op import has_kernel
 from litefuse.litert.runtime.kernel_pack import RESOLVED_OPS
 from litefuse.support.options.forms import CompositeForm, CompositeForms
-from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
+from litefuse.support.plug_ins.entry_points import (
+    is_raised_by_litefuse,
+    place_of,
+    raised_at,
+    third_party_code,
+    what_was_raised,
+)
 
 
 class Replacer:
@@ -143,7 +150,7 @@ class Replacer:
             return fusion
         fusable = annotation.attributes.get("tfl_fusable_op")
         if fusable is None:
-            return f"no fusion is registered for {annotation.name!r}"
+            return f"no fusion is registered for {annotation.name!r}{similar_name(annotation.name)}"
         if fusable is not True:
             return f"its attribute tfl_fusable_op is {fusable!r}, not true"
         if not named:
@@ -211,7 +218,8 @@ def _empty_copy(function: func.FuncOp) -> func.FuncOp:
 
 
 def _where(fusion: Fusion, composite: Composite) -> str:
-    return f"fusion {type(fusion).__qualname__}, composite {composite.name!r} (function {composite.function})"
+    place = place_of(type(fusion)) or type(fusion).__qualname__
+    return f"fusion {place}, composite {composite.name!r} (function {composite.function})"
 
 
 def _check_terms(fusion: Fusion, composite: Composite) -> CheckTerms:
@@ -276,34 +284,52 @@ def _build(
     where = _where(fusion, composite)
     try:
         reason = _verdict(fusion.verify(composite))
-        if reason is None and inline_faster:
-            reason = _verdict(fusion.faster_inlined(composite))
+        if reason is not None:
+            return reason if fusion.function is None else _see(fusion, reason)
+        reason = _verdict(fusion.faster_inlined(composite)) if inline_faster else None
         if reason is not None:
             return reason
         with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
             results = fusion.rewrite(composite, Builder(body.symbol))
-            results = [results] if isinstance(results, ir.Value) else _values(results)
+            results = [results] if isinstance(results, ir.Value) else _values(results, fusion)
             func.ReturnOp(results)
         reason = _result_mismatch(results, composite.result_types)
-        if reason is None:
-            replacement.attributes["function_type"] = ir.TypeAttr.get(
-                ir.FunctionType.get(list(replacement.type.inputs), [value.type for value in results])
-            )
-            replacement.operation.verify()
+        if reason is not None:
+            return _see(fusion, reason)
+        replacement.attributes["function_type"] = ir.TypeAttr.get(
+            ir.FunctionType.get(list(replacement.type.inputs), [value.type for value in results])
+        )
+        replacement.operation.verify()
     except ir.MLIRError as error:
-        reason = f"the fused op is not valid: {_first_line(error)}"
+        return _see(fusion, f"the fused op is not valid: {first_line(error)}", error)
     except NotDecomposed as error:
-        reason = str(error)
+        return _see(fusion, str(error), error)
     except FusionError as error:
         if isinstance(fusion, FusableOp):  # the author asked for this op, and no other form of it would run
             error.where = error.where or where
             raise
-        reason = error.message
+        if not is_raised_by_litefuse(error):  # its author declines
+            return error.message
+        return _see(fusion, " ".join(filter(None, (f"{error.message}.", error.hint))).removesuffix("."), error)
     except LitefuseError:
         raise
     except Exception as error:
-        raise FusionError(f"the conversion code failed: {what_was_raised(error)}", where=where) from error
-    return reason
+        hint = _OF_TENSORS if isinstance(error, AttributeError | TypeError) and "ensor" in str(error) else ""
+        raise FusionError(f"the conversion code failed: {what_was_raised(error)}", where=where, hint=hint) from error
+    return None
+
+
+_OF_TENSORS = (
+    "Arguments are tensors of the model: only shape, dtype and, of constants, value are known at conversion. "
+    "Build ops with operators and with b, such as b.exp(x) and b.slice(x, begin, size)."
+)
+
+
+def _see(fusion: Fusion, reason: str, error: BaseException | None = None) -> str:
+    """Adds to a reason the line of the fusion that it is about, or else where the fusion begins; nothing of our own."""
+    line = "" if error is None else raised_at(error)
+    place = line or place_of(type(fusion))
+    return f"{reason}; see {place}" if place else reason
 
 
 def _verdict(verdict: object) -> str | None:
@@ -312,16 +338,14 @@ def _verdict(verdict: object) -> str | None:
     raise TypeError(f"verify returned {verdict!r}; it returns the reason not to fuse, a string, or None")
 
 
-def _values(results: object) -> list[ir.Value]:
+def _values(results: object, fusion: Fusion) -> list[ir.Value]:
     values = list(cast("Iterable[object]", results)) if isinstance(results, Iterable) else [results]
     if not all(isinstance(value, ir.Value) for value in values):
-        raise TypeError(f"rewrite returned {results!r}; it returns the values that replace the results")
+        name = "rewrite" if fusion.function is None else type(fusion).__qualname__
+        hint = "b.equal compares elements" if isinstance(values[0], bool) else "b.constant makes one of an array"
+        given = reprlib.repr(cast("Any", results))
+        raise TypeError(f"{name} returned {given}; it returns the values that replace the results ({hint})")
     return cast("list[ir.Value]", values)
-
-
-def _first_line(error: ir.MLIRError) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return next((line for line in lines if "error:" in line), lines[0] if lines else repr(error))
 
 
 def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,7 +16,7 @@ from litefuse.fusions.recognizers.regions import outline_ops, value_name
 from litefuse.ir.defining_ops import constant_number
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.types import tensor_type_of
-from litefuse.support.plug_ins.entry_points import third_party_code
+from litefuse.support.plug_ins.entry_points import place_of, third_party_code
 
 # A mismatch before these many parts matched is not a near miss: most of a model computes something else.
 _NEAR = 3
@@ -106,19 +106,46 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
             numbers[name] = number(name)
         else:
             arguments.append(Variable(name))
-    with third_party_code("the recognizer's formula failed", _where(recognizer), FusionError):
-        made: Any = recognizer.formula(*arguments, **numbers)
+    try:
+        with third_party_code("the recognizer's formula failed", _where(recognizer), FusionError):
+            made: Any = recognizer.formula(*arguments, **numbers)
+    except FusionError as error:
+        error.hint = error.hint or "Formulas have operators, numbers, and functions of litefuse.fusions.recognizers."
+        raise
     returned = list(cast("Sequence[Any]", made)) if isinstance(made, (list, tuple)) else [made]
     results = tuple(result for result in returned if isinstance(result, Pattern))
     if not results or len(results) < len(returned):
-        raise FusionError(f"the formula gives {made!r}, which is not a pattern", where=_where(recognizer))
+        raise FusionError(
+            f"the formula gives {made!r}, which is not a pattern",
+            where=_where(recognizer),
+            hint="Return what it computes, or a tuple of it.",
+        )
     if isinstance(results[0], Variable):
         raise FusionError("the formula computes nothing: it gives one of its parameters", where=_where(recognizer))
+    used = set(_variables(results))
+    unused = [argument.name for argument in arguments if argument not in used]
+    if unused:
+        raise FusionError(
+            f"the formula does not use its parameter {unused[0]!r}",
+            where=_where(recognizer),
+            hint="Its parameters are the arguments of the composite, each of which it computes with.",
+        )
     return FormulaSearch(recognizer, tuple(arguments), numbers, results, [])
 
 
+def _variables(pattern: Any) -> Iterator[Variable]:
+    """Yields the variables in a pattern."""
+    if isinstance(pattern, Variable):
+        yield pattern
+    elif isinstance(pattern, tuple | Pattern):
+        parts = vars(pattern).values() if isinstance(pattern, Pattern) else cast("tuple[Any, ...]", pattern)
+        for part in parts:
+            yield from _variables(part)
+
+
 def _where(recognizer: Recognizer) -> str:
-    return f"recognizer {recognizer.name!r} ({recognizer.formula.__qualname__})"
+    formula = recognizer.formula
+    return f"recognizer {recognizer.name!r}, {place_of(formula) or formula.__qualname__}"
 
 
 def _number(matched: Match, variable: Variable) -> float:

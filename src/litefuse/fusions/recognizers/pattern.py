@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 class Pattern:
     """A part of a formula. The same object in several places is the same value."""
 
+    __array_ufunc__ = None  # numbers and functions of numpy are not for patterns
+
     def __add__(self, other: Operand) -> Pattern:
         return Sum((*terms_of(self, Sum), *terms_of(_pattern(other), Sum)))
 
@@ -261,7 +263,12 @@ def terms_of(pattern: Pattern, kind: type[Sum | Product]) -> tuple[Pattern, ...]
 
 
 def _pattern(value: Operand) -> Pattern:
-    return value if isinstance(value, Pattern) else Number(value)
+    if isinstance(value, Pattern):
+        return value
+    try:
+        return Number(float(value))
+    except (TypeError, ValueError):
+        raise TypeError(f"{value!r} is neither a pattern nor a number: make it a parameter") from None
 
 
 def op(name: str, *operands: Operand, **attributes: Any) -> Pattern:

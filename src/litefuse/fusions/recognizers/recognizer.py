@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar,
 
 from litefuse.errors import FusionError
 from litefuse.fusions.fusion import called_fusions, is_loading, load_plug_ins, take_fusions
+from litefuse.support.plug_ins.entry_points import place_of
 
 if TYPE_CHECKING:
     from litefuse.fusions.recognizers.pattern import Pattern
@@ -87,7 +88,7 @@ _installed: dict[str, tuple[str, _Target]] = {}  # those of plug-ins
 _registered: dict[str, tuple[str, _Target]] = {}  # those of the program that runs
 
 
-def recognizer(name: str) -> Callable[[_TargetType], _TargetType]:
+def recognizer(name: str = "") -> Callable[[_TargetType], _TargetType]:
     """Registers a formula, or a ``Recognizer`` subclass, that makes composites of this name.
 
     Several may have one name, for several ways to write the same formula. Recognizers are tried in the order of
@@ -118,6 +119,8 @@ def _check(target: Any) -> None:
     is_class = inspect.isclass(target) and issubclass(cast("type[Any]", target), Recognizer)
     if not is_class and not inspect.isfunction(target):
         raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
+    if is_class and cast("type[Recognizer]", target).formula is Recognizer.formula:
+        raise FusionError(f"{target.__qualname__} has no method formula", hint="Write formula(self, x, ...).")
     formula: Callable[..., Any] = getattr(target, "formula", target)
     kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
     if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
@@ -165,7 +168,20 @@ def pickle_registered() -> bytes | None:
         return None
     from litefuse.support.plug_ins.by_value import pickle_by_value
 
-    return pickle_by_value((fusions, recognizers))
+    try:
+        return pickle_by_value((fusions, recognizers))
+    except Exception:  # whatever their state raises
+        for name, code in (*fusions.items(), *recognizers.values()):
+            try:
+                pickle_by_value(code)
+            except Exception as error:  # as above
+                raise FusionError(
+                    f"it cannot be sent to the process that converts: {type(error).__name__}: {error}",
+                    where=f"{name!r}, {place_of(code)}",
+                    hint="Make in the function what it holds of this process, such as locks and open files, or convert "
+                    "with in_process=True (--in-process).",
+                ) from error
+        raise
 
 
 def unpickle_registered(data: bytes | None) -> None:

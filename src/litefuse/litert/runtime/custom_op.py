@@ -51,8 +51,14 @@ class TensorSpec:
     ) -> None:
         import numpy as np  # the process that starts conversions has kernels to send, and computes nothing
 
-        object.__setattr__(self, "shape", None if shape is None else tuple(int(size) for size in shape))
-        object.__setattr__(self, "dtype", np.dtype(dtype))
+        try:
+            object.__setattr__(self, "shape", None if shape is None else tuple(int(size) for size in shape))
+            object.__setattr__(self, "dtype", np.dtype(dtype))
+        except TypeError as error:
+            raise KernelError(
+                f"no tensor has the shape {shape!r} and the dtype {dtype!r}: {error}",
+                hint="Sizes are integers; TensorSpec(None, dtype) is of a shape that depends on values.",
+            ) from None
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "value", value)
         object.__setattr__(self, "quantization", quantization)
@@ -170,7 +176,7 @@ Kernel = TypeVar("Kernel", bound=CustomOp)
 _registered: dict[str, type[CustomOp]] = {}
 
 
-def custom_op(name: str, *, replace: bool = False) -> Callable[[type[Kernel]], type[Kernel]]:
+def custom_op(name: str = "", *, replace: bool = False) -> Callable[[type[Kernel]], type[Kernel]]:
     """Class decorator that registers the class as the kernel of the custom op (or StableHLO composite) ``name``.
 
     Args:

@@ -19,6 +19,7 @@ from litefuse.litert.runtime.layout import check_layout
 from litefuse.litert.runtime.node import Node, node_text
 from litefuse.litert.runtime.tensors import name_of
 from litefuse.support.logs.events import silent_by_default
+from litefuse.support.plug_ins.entry_points import place_of, raised_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
@@ -214,7 +215,7 @@ class Delegate:
         key = next(_keys)
 
         def failed(error: BaseException) -> int:
-            return self._fail(error, node.context, node.where)
+            return self._fail(error, node.context, node.where, node.place)
 
         init = abi.INIT(guarded(lambda _context: key, lambda _error: 0))
         prepare = abi.CALLBACK(guarded(node.prepare, failed))
@@ -235,10 +236,10 @@ class Delegate:
             _live.pop(key, None)
             raise InterpreterError("the runtime does not let a delegate run the node", where=node.where)
 
-    def _fail(self, error: BaseException, context: int, where: str) -> int:
+    def _fail(self, error: BaseException, context: int, where: str, place: str = "") -> int:
         """Keeps the exception, and reports it to the runtime and the log unless the owner takes it from here."""
         self.failure = error
-        _say_where(error, where)
+        _say_where(error, where, place)
         if self._report:
             message = str(error)
             if not isinstance(error, LitefuseError):
@@ -250,10 +251,15 @@ class Delegate:
         return abi.Status.ERROR
 
 
-def _say_where(error: BaseException, where: str) -> None:
-    """Adds the node to an exception; a foreign one gets a note (``add_note`` is not in Python 3.10)."""
+def _say_where(error: BaseException, where: str, place: str) -> None:
+    """Adds the node to an exception, and the kernel if that did not raise it.
+
+    A foreign one gets a note (``add_note`` is not in Python 3.10).
+    """
     if isinstance(error, LitefuseError):
         error.where = error.where or where
+        if place and not raised_at(error):
+            error.hint = " ".join(filter(None, (error.hint, f"See {place}.")))
         return
     notes: list[str] = getattr(error, "__notes__", [])
     if where and where not in notes:
@@ -284,5 +290,5 @@ def _make_node(known: abi.TfLiteContext, op: str, kernel: type[CustomOp], node: 
     try:
         return Node(kernel, op=op, name=name, inputs=inputs, outputs=outputs, options=options)
     except Exception as error:  # the kernel's own code runs there
-        _say_where(error, node_text(op, name))
+        _say_where(error, node_text(op, name), place_of(kernel))
         raise

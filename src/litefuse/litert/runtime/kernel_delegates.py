@@ -93,5 +93,10 @@ def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] 
     known = {*given, *registered_kernels()}
     if known:
         hint += f" There are kernels for {', '.join(sorted(known))}."
+    import difflib  # for the message alone
+
+    close = difflib.get_close_matches(unresolved[0].lower(), {name.lower(): name for name in known}, n=1, cutoff=0.8)
     message = f"no kernel for the custom ops {', '.join(unresolved)}"
+    if close:
+        message += f"; there is one for {next(name for name in known if name.lower() == close[0])!r}"
     return MissingKernelError(message, where=where, hint=hint, ops=list(unresolved))

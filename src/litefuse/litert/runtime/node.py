@@ -24,6 +24,7 @@ from litefuse.litert.runtime.tensors import (
     shape_of,
     signature_of,
 )
+from litefuse.support.plug_ins.entry_points import place_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,6 +39,7 @@ class Node:
         context: The address of the ``TfLiteContext`` of the last call.
         op: The op's name in the model.
         where: The node's name in error messages.
+        place: Where its kernel begins.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Node:
         self.context = 0
         self.op = op
         self.where = node_text(op, name)
+        self.place = place_of(kernel)
         self._indices = (tuple(inputs), tuple(outputs))
         if -1 in outputs:
             raise KernelError("the node leaves out an output, which Python kernels cannot", where=self.where)
@@ -60,6 +63,13 @@ class Node:
         self._kernel = kernel()
         self._is_of_pack = kernel.__module__.startswith("litefuse.kernels.")
         self._prepare_options = _accepted(kernel.prepare, len(inputs), decoded, self.where)
+        least, most = Parameters.of(kernel.invoke).positional
+        if least > 2 or (most is not None and most < 2):
+            raise KernelError(
+                "its invoke does not take the inputs and the outputs",
+                where=self.where,
+                hint="Write invoke(self, inputs, outputs, *, option).",
+            )
         self._invoke_options = Parameters.of(kernel.invoke).select(decoded, where=self.where)
         self._specs: tuple[TensorSpec, ...] = ()
         # Valid as long as the runtime does not move its tensors or their data.

@@ -6,24 +6,12 @@ import os
 import pickle
 import sys
 from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from litefuse.errors import KernelError
 from litefuse.litert.runtime.custom_op import CustomOp, registered_kernels, replace_registered
 from litefuse.support.options.names import refuse_one_string
-
-
-def pickle_kernels() -> dict[str, bytes]:
-    """Pickles the kernels that the running program registered, each separately.
-
-    A kernel that cannot be sent is omitted: fused ops that need it are not checked, and the report says so.
-    """
-    pickled: dict[str, bytes] = {}
-    for name, kernel in registered_kernels().items():
-        with suppress(KernelError):
-            pickled[name] = kernel_by_value(kernel)
-    return pickled
 
 
 def kernels_by_value(kernels: Iterable[type[CustomOp] | str | os.PathLike[str]]) -> tuple[bytes | str, ...]:

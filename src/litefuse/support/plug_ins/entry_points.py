@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from litefuse.errors import LitefuseError
 
 if TYPE_CHECKING:
+    import traceback
     from importlib.metadata import EntryPoint
 
 _GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels", "litefuse.targets")
@@ -88,30 +89,62 @@ def third_party_code(
         problem: What failed; what was raised is appended.
         where: The place of the error.
         kind: The class of the error.
-        own: The errors that go on as they are.
+        own: The errors that go on as they are, with the line that they come from.
     """
     try:
         yield
-    except own:
+    except own as error:
+        line = raised_at(error)
+        if line and line.partition(",")[0] not in error.where:
+            error.where = f"{error.where} ({line})" if error.where else line
         raise
     except Exception as error:
         raise kind(f"{problem}: {what_was_raised(error)}", where=where) from error
 
 
 def what_was_raised(error: BaseException) -> str:
-    """Describes an exception of third-party code for a message: its type, its text, and the line of that code.
+    """Describes an exception of third-party code for a message: its type, its text, and the line of that code."""
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    line = raised_at(error)
+    return f"{text} ({line})" if line else text
+
+
+def raised_at(error: BaseException) -> str:
+    """Returns the line of third-party code that an exception passed, ``FILE, line N, in NAME``; empty without one.
 
     The line is the last one in the file that litefuse called, not in other files that it calls.
     """
+    frames = [frame for frame in _frames(error) if not is_own(frame.filename)]
+    if not frames:
+        return ""
+    last = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+    return f"{last.filename}, line {last.lineno}, in {last.name}"
+
+
+def is_raised_by_litefuse(error: BaseException) -> bool:
+    """Whether litefuse raised an exception, not third-party code that it called."""
+    return is_own(_frames(error)[-1].filename)
+
+
+def place_of(definition: Any) -> str:
+    """Returns where conversion code, a recognizer or a kernel begins: ``NAME (FILE:LINE)``; empty of litefuse's own."""
+    methods = (getattr(definition, name, None) for name in ("function", "rewrite", "formula", "prepare"))
+    codes = (getattr(method, "__code__", None) for method in (*methods, definition))
+    code = next(filter(None, codes), None)
+    if code is None or is_own(code.co_filename):
+        return ""
+    return f"{definition.__qualname__} ({code.co_filename}:{code.co_firstlineno})"
+
+
+def is_own(file: str) -> bool:
+    """Whether code in a file is litefuse's, or Python's import system."""
+    return file.startswith(_INNER)
+
+
+def _frames(error: BaseException) -> traceback.StackSummary:
     import traceback
 
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_INNER)]
-    if not frames:
-        return text
-    last = [frame for frame in frames if frame.filename == frames[0].filename][-1]
-    return f"{text} ({last.filename}, line {last.lineno}, in {last.name})"
+    return traceback.extract_tb(error.__traceback__)
 
 
-# Files that are not third-party code: litefuse's own, and Python's import system.
 _INNER = (str(Path(__file__).parents[2]), str(Path(importlib.__file__).parent), "<frozen ")
