@@ -21,6 +21,9 @@ from tests.tools.documents.reading import is_described
 
 # Kernels of several composites, each with one fault at most.
 SOURCE = """
+#include <cstring>
+#include <vector>
+
 #include "litefuse/kernel.h"
 #include "litefuse/registry.h"
 
@@ -38,11 +41,14 @@ class Scaled final : public litefuse::Kernel {
     const float* from = node.input(0).data<float>();
     float* to = node.output(0).mutable_data<float>();
     const auto size = node.input(0).size();
+    const std::vector<float> old(to, to + size);
     volatile int64_t end = kFault == 1 ? size + 1 : size;
     for (int64_t i = 0; i < end; ++i) to[i] = from[i] * by_;
     if (kFault == 2 && node.input(0).dim(0) == 3) to[size - 1] += 0.5f;
     if (kFault == 3) *static_cast<volatile int*>(nullptr) = 1;
     while (kFault == 4 && end > 0) {}
+    if (kFault == 5) const_cast<float*>(from)[size - 1] = 7;
+    if (kFault == 6) std::memcpy(to, old.data(), sizeof(float));
     return true;
   }
   float by_ = 0;
@@ -54,6 +60,8 @@ LITEFUSE_DEFINE_KERNEL(Beyond, Scaled<1>)
 LITEFUSE_DEFINE_KERNEL(WrongForThree, Scaled<2>)
 LITEFUSE_DEFINE_KERNEL(Crashing, Scaled<3>)
 LITEFUSE_DEFINE_KERNEL(Endless, Scaled<4>)
+LITEFUSE_DEFINE_KERNEL(Overwriting, Scaled<5>)
+LITEFUSE_DEFINE_KERNEL(Unfilling, Scaled<6>)
 
 const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {
   static const RegisteredKernel kernels[] = {{"Right", litefuse_register_Right},
@@ -61,6 +69,8 @@ const litefuse::RegisteredKernel* litefuse::RegisteredKernels() {
                                              {"WrongForThree", litefuse_register_WrongForThree},
                                              {"Crashing", litefuse_register_Crashing},
                                              {"Endless", litefuse_register_Endless},
+                                             {"Overwriting", litefuse_register_Overwriting},
+                                             {"Unfilling", litefuse_register_Unfilling},
                                              {nullptr, nullptr}};
   return kernels;
 }
@@ -148,6 +158,18 @@ def test_a_kernel_that_never_returns_is_ended(
     assert [call.op for call in checked] == ["Endless"] * 2
     for call in checked:
         assert "the kernel may never return: it took longer than" in call.problem
+
+
+@pytest.mark.parametrize(
+    ("op", "problem"),
+    [("Overwriting", r"overwrites its input \w+"), ("Unfilling", r"leaves elements of its output \w+ unfilled")],
+)
+def test_a_kernel_that_misuses_memory_is_told(
+    tmp_path: Path, libraries: dict[str, Path], op: str, problem: str
+) -> None:
+    done = run("kernels", "test", libraries["plain"], file_of(tmp_path, op))
+    assert done.code == 1, done
+    assert len(re.findall(f"differs: [^\n]*the kernel {problem}", done.out)) == 2, done.out
 
 
 def test_the_sanitizer_stops_what_writes_beyond_its_memory(tmp_path: Path, libraries: dict[str, Path]) -> None:

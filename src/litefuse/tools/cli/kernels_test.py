@@ -57,12 +57,15 @@ def test(
     of the same name, which requires TensorFlow. A .tflite file lacks the bodies of composites that became custom ops;
     the model that it was converted from has them.
 
+    A kernel that overwrites an input or leaves elements of an output unfilled differs, too.
+
     A library built with --sanitize aborts at its first access outside its memory.
 
     For a kernel that differs, the report has the worst call, its inputs and the element. With --save, `litefuse verify`
     and `litefuse run` can repeat that call, also in a debugger.
 
-    The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes, and 3 if a result is unknown.
+    The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes or misuses memory, and 3 if a
+    result is unknown.
     """
     from litefuse.tools.kernel_check.check import check_kernels, worst
     from litefuse.tools.kernel_check.kernel_check_sections import check_sections

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.conversion.verify.against_original import verify_model
+from litefuse.conversion.verify.model_process import ModelJob, run_with_kernels
 from litefuse.conversion.verify.verification import Verdict, Verification, worst_verdict
 from litefuse.errors import KernelError, LimitError, LitefuseError, ModelCrashError
 from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, with_signature
 from litefuse.litert.cpp.compiler import is_sanitized, sanitizer_environment
+from litefuse.litert.inputs.model_inputs import LEVELS
 from litefuse.litert.runtime.native import NativeKernels
 from litefuse.support.files.readable import check_file
 from litefuse.support.files.temporary import make_temporary_folder
@@ -20,6 +22,7 @@ from litefuse.support.processes.limits import ProcessLimits, processes_limited
 from litefuse.support.processes.process import run_alone
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.shown import ShownInNotebooks
+from litefuse.tools.kernel_check.kernel_memory import WATCH
 from litefuse.tools.kernel_check.original_op import SAVE, OriginalOp
 from litefuse.tools.scaffold.project import read_ops
 
@@ -36,7 +39,7 @@ class CheckedCall(ShownInNotebooks):
         call: The call.
         original: What the kernel was compared with; empty if there is nothing.
         verification: The comparison; None if there was none.
-        problem: Why there was none: a crash of the kernel, or what is missing.
+        problem: Why there was none: a crash of the kernel, or what is missing; else how the kernel misuses memory.
         crashed: Whether the kernel crashed the process, or a sanitizer stopped it.
         model: The LiteRT model of this call alone.
     """
@@ -55,7 +58,7 @@ class CheckedCall(ShownInNotebooks):
     def verdict(self) -> Verdict:
         """The verdict; a crash differs, and what was not compared is inconclusive."""
         if self.verification is not None:
-            return self.verification.verdict
+            return "differs" if self.problem else self.verification.verdict
         return "differs" if self.crashed else "inconclusive"
 
     @property
@@ -145,13 +148,16 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
     try:
         with processes_limited(ProcessLimits(_SECONDS)):
             verification = verify_model(content, original, tolerance=tolerance, seed=seed, custom_ops=[library])
+            level = LEVELS.index(verification.limit)
+            job = ModelJob(content, custom_ops=(library,), seed=seed, tolerance=tolerance, level=level)
+            problems = run_with_kernels(WATCH, job, op, [library])
     except ModelCrashError as error:
         return CheckedCall(op, call, what, problem=f"the kernel crashes: {error.message}", crashed=True, model=content)
     except LimitError as error:
         return CheckedCall(op, call, what, problem=f"the kernel may never return: {error.message}", model=content)
     except LitefuseError as error:
         return CheckedCall(op, call, what, problem=str(error))
-    return CheckedCall(op, call, what, verification, model=content)
+    return CheckedCall(op, call, what, verification, "; ".join(problems), model=content)
 
 
 def worst(checked: Sequence[CheckedCall]) -> Verdict:

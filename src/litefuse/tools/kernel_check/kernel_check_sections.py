@@ -26,7 +26,7 @@ def check_sections(
     """
     notes: Mapping[Verdict, str] = {
         "equal": f"Equal: the error of each result is at most {tolerance:g}.",
-        "differs": f"A kernel crashes, or a result differs by more than {tolerance:g}.",
+        "differs": f"A kernel crashes or misuses memory, or a result differs by more than {tolerance:g}.",
         "inconclusive": "Inconclusive: some results could not be judged.",
     }
     return [
@@ -60,8 +60,8 @@ def _row(checked: CheckedCall) -> tuple[str, ...]:
     compared = checked.verification
     if compared is None:
         return checked.op, inputs, checked.original, "", "", f"{checked.verdict}: {checked.problem}"
-    problems = "; ".join(dict.fromkeys(output.problem for output in compared.outputs if output.problem))
-    problems = "; ".join(filter(None, (problems, checked.difference)))
+    of_outputs = dict.fromkeys(output.problem for output in compared.outputs)
+    problems = "; ".join(filter(None, (*of_outputs, checked.problem, checked.difference)))
     error = "" if compared.error == float("inf") else f"{compared.error:.2g}"
-    verdict = compared.verdict + (f": {problems}" if problems else "")
+    verdict = checked.verdict + (f": {problems}" if problems else "")
     return checked.op, inputs, checked.original, str(compared.calls), error, verdict

@@ -12,6 +12,7 @@ import numpy as np
 from litefuse.conversion.verify.original import load_tensorflow
 from litefuse.errors import LitefuseError
 from litefuse.kernels.generator.op_calls import Call, CallTensor
+from litefuse.litert.runtime.model_tables import TENSOR_TYPES
 
 #: The function to run in the process.
 SAVE = "litefuse.tools.kernel_check.original_op:save_original"
@@ -92,7 +93,7 @@ def _inputs(definition: Any, values: Sequence[Any], options: Mapping[str, Any]) 
 
 
 def _attributes(tf: Any, definition: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the attributes that are not inferred from the inputs; types are numbers in the options."""
+    """Returns the attributes that are not inferred from the inputs; in the options, types are LiteRT's numbers."""
     inferred = {
         name
         for argument in definition.input_arg
@@ -103,5 +104,13 @@ def _attributes(tf: Any, definition: Any, options: Mapping[str, Any]) -> dict[st
         if attribute.name in inferred or attribute.name not in options:
             continue
         value = options[attribute.name]
-        attributes[attribute.name] = tf.as_dtype(value) if attribute.type == "type" else value
+        if attribute.type == "type":
+            value = _dtype(tf, value)
+        elif attribute.type == "list(type)":
+            value = [_dtype(tf, number) for number in value]
+        attributes[attribute.name] = value
     return attributes
+
+
+def _dtype(tf: Any, number: int) -> Any:
+    return tf.as_dtype(TENSOR_TYPES[number].lower())
