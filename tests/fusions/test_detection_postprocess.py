@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.fusions.fusing import reason
+from litefuse.testing import became
 
 NAME = "TFLite_Detection_PostProcess"
-ARGUMENTS = "1x64x4xf32 1x64x3xf32 64x4xf32"
-RESULTS = "1x20x4xf32 1x20xf32 1x20xf32 1xf32"
+ARGUMENTS = "float32[1,64,4] float32[1,64,3] float32[64,4]"
+RESULTS = "float32[1,20,4] float32[1,20] float32[1,20] float32[1]"
 ATTRIBUTES: dict[str, Any] = {
     "max_detections": 10,
     "max_classes_per_detection": 2,
@@ -27,17 +27,17 @@ ATTRIBUTES: dict[str, Any] = {
     [
         (ARGUMENTS, RESULTS, {}),
         (ARGUMENTS, RESULTS, {"use_regular_nms": True, "detections_per_class": 7, "tfl_fusable_op": True}),
-        (ARGUMENTS, "f32 f32 f32 f32", {}),  # a placeholder's scalars
-        ("?x?x6xf32 1x?x2xf32 64x?xf32", "*xf32 ?x?xf32 1x20xf32 ?xf32", {}),
+        (ARGUMENTS, "float32[] float32[] float32[] float32[]", {}),  # a placeholder's scalars
+        ("float32[?,?,6] float32[1,?,2] float32[64,?]", "float32[*] float32[?,?] float32[1,20] float32[?]", {}),
     ],
 )
 def test_accepted(arguments: str, results: str, attributes: dict[str, Any]) -> None:
-    assert reason(NAME, arguments, results, ATTRIBUTES | attributes) is None
+    assert became(NAME, arguments, results, ATTRIBUTES | attributes).reason is None
 
 
 @pytest.mark.parametrize("missing", sorted(ATTRIBUTES))
 def test_required_attribute(missing: str) -> None:
-    found = reason(NAME, ARGUMENTS, RESULTS, {k: v for k, v in ATTRIBUTES.items() if k != missing})
+    found = became(NAME, ARGUMENTS, RESULTS, {k: v for k, v in ATTRIBUTES.items() if k != missing}).reason
     assert found is not None
     assert f"it needs the attribute {missing} ({type(ATTRIBUTES[missing]).__name__})" in found
 
@@ -61,7 +61,7 @@ def test_required_attribute(missing: str) -> None:
     ],
 )
 def test_wrong_attribute(name: str, value: Any, expected: str) -> None:
-    found = reason(NAME, ARGUMENTS, RESULTS, {**ATTRIBUTES, name: value})
+    found = became(NAME, ARGUMENTS, RESULTS, {**ATTRIBUTES, name: value}).reason
     assert found is not None
     assert expected in found
 
@@ -69,22 +69,22 @@ def test_wrong_attribute(name: str, value: Any, expected: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "results", "expected"),
     [
-        ("1x64x4xf32 1x64x3xf32", RESULTS, "it has 2 arguments, not 3"),
-        (ARGUMENTS, "1x20x4xf32 1x20xf32 1x20xf32", "it has 3 results, not 4"),
-        ("64x4xf32 1x64x3xf32 64x4xf32", RESULTS, "the box encodings are float32[64,4]"),
-        ("1x64x4xf32 *xf32 64x4xf32", RESULTS, "the class scores are float32[*]"),
-        ("1x64x4xf32 1x64x3xf32 1x64x4xf32", RESULTS, "the anchors are float32[1,64,4]"),
-        ("1x64x4xf16 1x64x3xf32 64x4xf32", RESULTS, "the box encodings are float16[1,64,4]"),
-        ("3x64x4xf32 3x64x3xf32 64x4xf32", RESULTS, "a batch of 1"),
-        ("1x64x3xf32 1x64x3xf32 64x4xf32", RESULTS, "a box has 4 coordinates"),
-        ("1x64x4xf32 1x64x3xf32 64x5xf32", RESULTS, "an anchor has 4 coordinates"),
-        ("1x64x4xf32 1x63x3xf32 64x4xf32", RESULTS, "not as many each"),
-        (ARGUMENTS, "1x10x4xf32 1x20xf32 1x20xf32 1xf32", "result 0 (boxes) is float32[1,10,4]"),
-        (ARGUMENTS, "1x20x4xf32 1x20xi32 1x20xf32 1xf32", "result 1 (classes) is int32[1,20]"),
-        (ARGUMENTS, "1x20x4xf32 1x20xf32 1x20xf32 2xf32", "result 3 (count) is float32[2]"),
+        ("float32[1,64,4] float32[1,64,3]", RESULTS, "it has 2 arguments, not 3"),
+        (ARGUMENTS, "float32[1,20,4] float32[1,20] float32[1,20]", "it has 3 results, not 4"),
+        ("float32[64,4] float32[1,64,3] float32[64,4]", RESULTS, "the box encodings are float32[64,4]"),
+        ("float32[1,64,4] float32[*] float32[64,4]", RESULTS, "the class scores are float32[*]"),
+        ("float32[1,64,4] float32[1,64,3] float32[1,64,4]", RESULTS, "the anchors are float32[1,64,4]"),
+        ("float16[1,64,4] float32[1,64,3] float32[64,4]", RESULTS, "the box encodings are float16[1,64,4]"),
+        ("float32[3,64,4] float32[3,64,3] float32[64,4]", RESULTS, "a batch of 1"),
+        ("float32[1,64,3] float32[1,64,3] float32[64,4]", RESULTS, "a box has 4 coordinates"),
+        ("float32[1,64,4] float32[1,64,3] float32[64,5]", RESULTS, "an anchor has 4 coordinates"),
+        ("float32[1,64,4] float32[1,63,3] float32[64,4]", RESULTS, "not as many each"),
+        (ARGUMENTS, "float32[1,10,4] float32[1,20] float32[1,20] float32[1]", "result 0 (boxes) is float32[1,10,4]"),
+        (ARGUMENTS, "float32[1,20,4] int32[1,20] float32[1,20] float32[1]", "result 1 (classes) is int32[1,20]"),
+        (ARGUMENTS, "float32[1,20,4] float32[1,20] float32[1,20] float32[2]", "result 3 (count) is float32[2]"),
     ],
 )
 def test_wrong_types(arguments: str, results: str, expected: str) -> None:
-    found = reason(NAME, arguments, results, ATTRIBUTES)
+    found = became(NAME, arguments, results, ATTRIBUTES).reason
     assert found is not None
     assert expected in found

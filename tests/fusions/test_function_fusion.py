@@ -12,7 +12,7 @@ import pytest
 import litefuse
 from litefuse.errors import FusionError
 from litefuse.fusions.fusion import called_fusions, find_fusion, take_fusions
-from tests.fusions.fusing import reason
+from litefuse.testing import became
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +23,10 @@ def nothing_else() -> Iterator[None]:
     take_fusions(before)
 
 
-def refused(function: Callable[..., Any], arguments: str = "?x4xf32 4xf32", **attributes: Any) -> str | None:
+def refused(function: Callable[..., Any], arguments: str = "float32[?,4] float32[4]", **attributes: Any) -> str | None:
     litefuse.fusion("mine", replace=True)(function)
-    return reason("mine", arguments, "?x4xf32", attributes)
+    reason = became("mine", arguments, arguments.split()[:1] or "float32[4]", attributes).reason
+    return reason and reason.partition("; see ")[0]
 
 
 def two(b: Any, x: Any, y: Any, *, epsilon: float = 1e-3, axes: list[int] | None = None) -> Any:
@@ -43,9 +44,9 @@ def test_the_decorator_gives_the_function_back() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ("?x4xf32 4xf32", None),
-        ("?x4xf32", "it has 1 arguments, not 2 (x, y)"),
-        ("?x4xf32 4xf32 4xf32", "it has 3 arguments, not 2 (x, y)"),
+        ("float32[?,4] float32[4]", None),
+        ("float32[?,4]", "it has 1 arguments, not 2 (x, y)"),
+        ("float32[?,4] float32[4] float32[4]", "it has 3 arguments, not 2 (x, y)"),
     ],
 )
 def test_the_number_of_arguments(arguments: str, text: str | None) -> None:
@@ -59,26 +60,26 @@ def test_arguments_that_may_be_missing_and_any_number() -> None:
     def rest(b: Any, x: Any, *others: Any) -> Any:
         return x
 
-    assert refused(optional, "?x4xf32") is None
+    assert refused(optional, "float32[?,4]") is None
     assert refused(optional) is None
-    assert refused(optional, "4xf32 4xf32 4xf32") == "it has 3 arguments, not 2 (x, y)"
-    assert refused(rest, "?x4xf32") is None
-    assert refused(rest, "?x4xf32 4xf32 4xf32") is None
+    assert refused(optional, "float32[4] float32[4] float32[4]") == "it has 3 arguments, not 2 (x, y)"
+    assert refused(rest, "float32[?,4]") is None
+    assert refused(rest, "float32[?,4] float32[4] float32[4]") is None
     assert refused(rest, "") == "it has 0 arguments, not 2 (x, *others)"
 
 
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ("?x4xf32 4xf32", None),
-        ("3x4xf32 4xi64", None),
-        ("3x4xf16 4xi64", "x is float16[3,4], not float32[?,4]"),
-        ("3x5xf32 4xi64", "x is float32[3,5], not float32[?,4]"),
-        ("?x?xf32 4xi64", "x is float32[?,?], not float32[?,4]"),
-        ("4xf32 4xi64", "x is float32[4], not float32[?,4]"),
-        ("*xf32 4xi64", "x is float32[*], not float32[?,4]"),
-        ("3x4xf32 2x2xi64", None),
-        ("3x4xf32 2x2xi32", "y is int32[2,2], not float32 | int64"),
+        ("float32[?,4] float32[4]", None),
+        ("float32[3,4] int64[4]", None),
+        ("float16[3,4] int64[4]", "x is float16[3,4], not float32[?,4]"),
+        ("float32[3,5] int64[4]", "x is float32[3,5], not float32[?,4]"),
+        ("float32[?,?] int64[4]", "x is float32[?,?], not float32[?,4]"),
+        ("float32[4] int64[4]", "x is float32[4], not float32[?,4]"),
+        ("float32[*] int64[4]", "x is float32[*], not float32[?,4]"),
+        ("float32[3,4] int64[2,2]", None),
+        ("float32[3,4] int32[2,2]", "y is int32[2,2], not float32 | int64"),
     ],
 )
 def test_dtypes_and_sizes(arguments: str, text: str | None) -> None:
@@ -95,8 +96,8 @@ def test_scalars_are_of_no_dimension() -> None:
     def scalar(b: Any, x: Any, y: Annotated[Any, "float32[]"]) -> Any:
         return x
 
-    assert refused(scalar, "4xf32 f32") is None
-    assert refused(scalar, "4xf32 1xf32") == "y is float32[1], not float32[]"
+    assert refused(scalar, "float32[4] float32[]") is None
+    assert refused(scalar, "float32[4] float32[1]") == "y is float32[1], not float32[]"
 
 
 @pytest.mark.parametrize(

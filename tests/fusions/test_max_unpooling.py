@@ -8,7 +8,7 @@ import pytest
 from litefuse.fusions.composite import Composite
 from litefuse.fusions.fusion import find_fusion
 from litefuse.ir.mlir import ir, mlir_context
-from tests.fusions.fusing import reason
+from litefuse.testing import became
 
 NAME = "addons:MaxUnpooling2D"
 ATTRIBUTES: dict[str, Any] = {"pool_size": [2, 3], "strides": [2, 3], "padding": "SAME"}
@@ -17,22 +17,25 @@ ATTRIBUTES: dict[str, Any] = {"pool_size": [2, 3], "strides": [2, 3], "padding":
 @pytest.mark.parametrize(
     ("arguments", "results", "attributes"),
     [
-        ("1x2x2x1xf32 1x2x2x1xi32", "1x4x6x1xf32", {}),
-        ("?x2x2x1xf32 ?x2x2x1xi64", "?x4x6x1xf32", {"tfl_fusable_op": True}),
-        ("?x?x?x?xf32 ?x?x?x?xi32", "?x?x?x?xf32", {}),
-        ("1x2x2x1xi8 1x2x2x1xi32", "*xi8", {}),
-        ("1x2x2x1xf32 1x2x2x1xi32", "1x5x8x1xf32", {"strides": [3, 5], "padding": "VALID"}),
+        ("float32[1,2,2,1] int32[1,2,2,1]", "float32[1,4,6,1]", {}),
+        ("float32[?,2,2,1] int64[?,2,2,1]", "float32[?,4,6,1]", {"tfl_fusable_op": True}),
+        ("float32[?,?,?,?] int32[?,?,?,?]", "float32[?,?,?,?]", {}),
+        ("int8[1,2,2,1] int32[1,2,2,1]", "int8[*]", {}),
+        ("float32[1,2,2,1] int32[1,2,2,1]", "float32[1,5,8,1]", {"strides": [3, 5], "padding": "VALID"}),
     ],
 )
 def test_accepted(arguments: str, results: str, attributes: dict[str, Any]) -> None:
-    assert reason(NAME, arguments, results, ATTRIBUTES | attributes) is None
+    assert became(NAME, arguments, results, ATTRIBUTES | attributes).reason is None
 
 
 @pytest.mark.parametrize("missing", sorted(ATTRIBUTES))
 def test_required_attribute(missing: str) -> None:
-    found = reason(
-        NAME, "1x2x2x1xf32 1x2x2x1xi32", "1x4x6x1xf32", {k: v for k, v in ATTRIBUTES.items() if k != missing}
-    )
+    found = became(
+        NAME,
+        "float32[1,2,2,1] int32[1,2,2,1]",
+        "float32[1,4,6,1]",
+        {k: v for k, v in ATTRIBUTES.items() if k != missing},
+    ).reason
     assert found is not None
     assert f"it needs the attribute {missing}" in found
 
@@ -54,7 +57,7 @@ def test_required_attribute(missing: str) -> None:
     ],
 )
 def test_wrong_attribute(name: str, value: Any, expected: str) -> None:
-    found = reason(NAME, "1x2x2x1xf32 1x2x2x1xi32", "1x4x6x1xf32", {**ATTRIBUTES, name: value})
+    found = became(NAME, "float32[1,2,2,1] int32[1,2,2,1]", "float32[1,4,6,1]", {**ATTRIBUTES, name: value}).reason
     assert found is not None
     assert expected in found
 
@@ -62,23 +65,23 @@ def test_wrong_attribute(name: str, value: Any, expected: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "results", "expected"),
     [
-        ("1x2x2x1xf32", "1x4x6x1xf32", "it has 1 arguments, not 2 (updates, mask)"),
-        ("1x2x2x1xf32 1x2x2x1xi32 i32", "1x4x6x1xf32", "it has 3 arguments"),
-        ("1x2x2x1xf32 1x2x2x1xi32", "1x4x6x1xf32 i32", "it has 2 results, not 1"),
-        ("1x2x2x1xf32 1x2x2x1xi32", "", "it has 0 results, not 1"),
-        ("2x2x1xf32 2x2x1xi32", "4x6x1xf32", "updates is float32[2,2,1]"),
-        ("*xf32 1x2x2x1xi32", "1x4x6x1xf32", "updates is float32[*]"),
-        ("1x2x2x1xi1 1x2x2x1xi32", "1x4x6x1xi1", "updates is bool[1,2,2,1]"),
-        ("1x2x2x1xf32 1x2x2x1xf32", "1x4x6x1xf32", "mask is float32[1,2,2,1]"),
-        ("1x2x2x1xf32 4xi32", "1x4x6x1xf32", "mask is int32[4]"),
-        ("1x2x2x1xf32 1x2x3x1xi32", "1x4x6x1xf32", "each value has one position"),
-        ("1x2x2x1xf32 1x2x2x1xi32", "1x4x4x1xf32", "that of MaxUnpooling2D float32[1,4,6,1]"),
-        ("1x2x2x1xf32 1x2x2x1xi32", "1x4x6x1xi32", "the result is int32[1,4,6,1]"),
-        ("1x2x2x1xf32 1x2x2x1xi32", "24xf32", "the result is float32[24]"),
+        ("float32[1,2,2,1]", "float32[1,4,6,1]", "it has 1 arguments, not 2 (updates, mask)"),
+        ("float32[1,2,2,1] int32[1,2,2,1] int32[]", "float32[1,4,6,1]", "it has 3 arguments"),
+        ("float32[1,2,2,1] int32[1,2,2,1]", "float32[1,4,6,1] int32[]", "it has 2 results, not 1"),
+        ("float32[1,2,2,1] int32[1,2,2,1]", "", "it has 0 results, not 1"),
+        ("float32[2,2,1] int32[2,2,1]", "float32[4,6,1]", "updates is float32[2,2,1]"),
+        ("float32[*] int32[1,2,2,1]", "float32[1,4,6,1]", "updates is float32[*]"),
+        ("bool[1,2,2,1] int32[1,2,2,1]", "bool[1,4,6,1]", "updates is bool[1,2,2,1]"),
+        ("float32[1,2,2,1] float32[1,2,2,1]", "float32[1,4,6,1]", "mask is float32[1,2,2,1]"),
+        ("float32[1,2,2,1] int32[4]", "float32[1,4,6,1]", "mask is int32[4]"),
+        ("float32[1,2,2,1] int32[1,2,3,1]", "float32[1,4,6,1]", "each value has one position"),
+        ("float32[1,2,2,1] int32[1,2,2,1]", "float32[1,4,4,1]", "that of MaxUnpooling2D float32[1,4,6,1]"),
+        ("float32[1,2,2,1] int32[1,2,2,1]", "int32[1,4,6,1]", "the result is int32[1,4,6,1]"),
+        ("float32[1,2,2,1] int32[1,2,2,1]", "float32[24]", "the result is float32[24]"),
     ],
 )
 def test_wrong_types(arguments: str, results: str, expected: str) -> None:
-    found = reason(NAME, arguments, results, ATTRIBUTES)
+    found = became(NAME, arguments, results, ATTRIBUTES).reason
     assert found is not None
     assert expected in found
 

@@ -11,21 +11,15 @@ from litefuse.fusions.fusion import find_fusion
 from litefuse.fusions.tftext import random_ragged
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.types import TensorType
-from tests.fusions.fusing import reason
+from litefuse.testing import became
 
 TOKENIZER, NGRAMS, SGNN = "tftext:WhitespaceTokenizer", "tftext:Ngrams", "tftext:custom:SgnnProjection"
-STRING = "!tf_type.string"
 WIDTH = {"width": 2, "string_separator": " ", "axis": -1, "reduction_type": "STRING_JOIN"}
 SEEDS = {"hash_seed": [5, -7, 11], "buckets": 0x7FFFFFFF}
 
 
-def types(text: str) -> str:
-    """The types with ``s`` for the dtype of strings."""
-    return " ".join(one[:-1] + STRING if one[-1:] == "s" else one for one in text.split())
-
-
 def refused(name: str, arguments: str, results: str, attributes: dict[str, Any] | None = None) -> str:
-    found = reason(name, types(arguments), types(results), attributes)
+    found = became(name, arguments, results, attributes).reason
     assert found is not None
     return found
 
@@ -33,39 +27,51 @@ def refused(name: str, arguments: str, results: str, attributes: dict[str, Any] 
 @pytest.mark.parametrize(
     ("text", "results"),
     [
-        ("s", "?xs"),
-        ("1xs", "?xs ?xi64"),
-        ("1xs", "?xs 2xi64"),
-        ("?xs", "?xs ?xi64"),
-        ("?x1xs", "?xs ?xi64 ?xi64"),
-        ("3x2xs", "?xs 4xi64 7xi64"),
+        ("string[]", "string[?]"),
+        ("string[1]", "string[?] int64[?]"),
+        ("string[1]", "string[?] int64[2]"),
+        ("string[?]", "string[?] int64[?]"),
+        ("string[?,1]", "string[?] int64[?] int64[?]"),
+        ("string[3,2]", "string[?] int64[4] int64[7]"),
     ],
 )
 def test_tokenizer_accepted(text: str, results: str) -> None:
-    assert reason(TOKENIZER, types(text), types(results)) is None
-    assert reason(TOKENIZER, types(text), types(results), {"tfl_fusable_op": True}) is None
+    assert became(TOKENIZER, text, results).reason is None
+    assert became(TOKENIZER, text, results, {"tfl_fusable_op": True}).reason is None
 
 
 @pytest.mark.parametrize(
     ("arguments", "results", "expected"),
     [
-        ("?xs ?xs", "?xs ?xi64", "it has 2 arguments, not 1 (the text)"),
-        ("", "?xs", "it has 0 arguments"),
-        ("?xi32", "?xs ?xi64", "the text is int32[?]; WhitespaceTokenizer takes string of rank 0, 1 or 2"),
-        ("*xs", "?xs ?xi64", "the text is string[*]"),
-        ("?x?x?xs", "?xs ?xi64 ?xi64 ?xi64", "the text is string[?,?,?]"),
-        ("?xs", "?xs", "it has 1 results, not 2: the tokens of string[?], and row splits"),
-        ("s", "?xs ?xi64", "it has 2 results, not 1"),
-        ("?x?xs", "?xs ?xi64", "it has 2 results, not 3"),
-        ("?xs", "?x?xs ?xi64", "result 0 is string[?,?]; the values of a ragged tensor of strings are string[?]"),
-        ("?xs", "?xi64 ?xi64", "result 0 is int64[?]"),
-        ("?xs", "*xs ?xi64", "result 0 is string[*]"),
-        ("?xs", "3xs ?xi64", "result 0 is string[3]; how many strings there are depends on what is in the arguments"),
-        ("?xs", "?xs ?xi32", "result 1 is int32[?]; row splits are int64 of rank 1"),
-        ("?x?xs", "?xs ?xi64 ?x?xi64", "result 2 is int64[?,?]; row splits are int64 of rank 1"),
-        ("3xs", "?xs 3xi64", "result 1 is int64[3]; the row splits of 3 rows are int64[4]"),
-        ("3x2xs", "?xs 4xi64 6xi64", "result 2 is int64[6]; the row splits of 6 rows are int64[7]"),
-        ("?xs", "?xs 0xi64", "result 1 is int64[0]; row splits are int64 of rank 1, with one element or more"),
+        ("string[?] string[?]", "string[?] int64[?]", "it has 2 arguments, not 1 (the text)"),
+        ("", "string[?]", "it has 0 arguments"),
+        ("int32[?]", "string[?] int64[?]", "the text is int32[?]; WhitespaceTokenizer takes string of rank 0, 1 or 2"),
+        ("string[*]", "string[?] int64[?]", "the text is string[*]"),
+        ("string[?,?,?]", "string[?] int64[?] int64[?] int64[?]", "the text is string[?,?,?]"),
+        ("string[?]", "string[?]", "it has 1 results, not 2: the tokens of string[?], and row splits"),
+        ("string[]", "string[?] int64[?]", "it has 2 results, not 1"),
+        ("string[?,?]", "string[?] int64[?]", "it has 2 results, not 3"),
+        (
+            "string[?]",
+            "string[?,?] int64[?]",
+            "result 0 is string[?,?]; the values of a ragged tensor of strings are string[?]",
+        ),
+        ("string[?]", "int64[?] int64[?]", "result 0 is int64[?]"),
+        ("string[?]", "string[*] int64[?]", "result 0 is string[*]"),
+        (
+            "string[?]",
+            "string[3] int64[?]",
+            "result 0 is string[3]; how many strings there are depends on what is in the arguments",
+        ),
+        ("string[?]", "string[?] int32[?]", "result 1 is int32[?]; row splits are int64 of rank 1"),
+        ("string[?,?]", "string[?] int64[?] int64[?,?]", "result 2 is int64[?,?]; row splits are int64 of rank 1"),
+        ("string[3]", "string[?] int64[3]", "result 1 is int64[3]; the row splits of 3 rows are int64[4]"),
+        ("string[3,2]", "string[?] int64[4] int64[6]", "result 2 is int64[6]; the row splits of 6 rows are int64[7]"),
+        (
+            "string[?]",
+            "string[?] int64[0]",
+            "result 1 is int64[0]; row splits are int64 of rank 1, with one element or more",
+        ),
     ],
 )
 def test_tokenizer_refused(arguments: str, results: str, expected: str) -> None:
@@ -73,48 +79,60 @@ def test_tokenizer_refused(arguments: str, results: str, expected: str) -> None:
 
 
 def test_tokenizer_has_no_attributes() -> None:
-    found = refused(TOKENIZER, "?xs", "?xs ?xi64", {"with_offsets": True})
+    found = refused(TOKENIZER, "string[?]", "string[?] int64[?]", {"with_offsets": True})
     assert found == "WhitespaceTokenizer has no attribute with_offsets"
 
 
 @pytest.mark.parametrize(
     ("arguments", "results"),
     [
-        ("?xs", "?xs"),
-        ("5xs", "4xs"),
-        ("1xs", "0xs"),
-        ("?x3x5xs", "?x3x4xs"),
-        ("*xs", "*xs"),
-        ("?x?xs", "*xs"),
-        ("?xs ?xi64", "?xs ?xi64"),
-        ("?xs ?xi64 ?xi64", "?xs ?xi64 ?xi64"),
-        ("7xs 4xi64", "?xs 4xi64"),
-        ("?xs ?xi32", "?xs ?xi32"),
+        ("string[?]", "string[?]"),
+        ("string[5]", "string[4]"),
+        ("string[1]", "string[0]"),
+        ("string[?,3,5]", "string[?,3,4]"),
+        ("string[*]", "string[*]"),
+        ("string[?,?]", "string[*]"),
+        ("string[?] int64[?]", "string[?] int64[?]"),
+        ("string[?] int64[?] int64[?]", "string[?] int64[?] int64[?]"),
+        ("string[7] int64[4]", "string[?] int64[4]"),
+        ("string[?] int32[?]", "string[?] int32[?]"),
     ],
 )
 def test_ngrams_accepted(arguments: str, results: str) -> None:
-    assert reason(NGRAMS, types(arguments), types(results), WIDTH) is None
+    assert became(NGRAMS, arguments, results, WIDTH).reason is None
 
 
 @pytest.mark.parametrize(
     ("arguments", "results", "expected"),
     [
         ("", "", "it has 0 arguments and 0 results"),
-        ("?xs ?xi64", "?xs", "it has 2 arguments and 1 results; Ngrams gives values and row splits for"),
-        ("?xi32", "?xs", "argument 0 is int32[?]; Ngrams without row splits takes and gives string of rank 1 or more"),
-        ("s", "s", "argument 0 is string[]"),
-        ("?xs", "?xi32", "result 0 is int32[?]"),
-        ("?xs", "?x?xs", "result 0 is string[?,?], that of Ngrams of width 2 string[?]"),
-        ("5xs", "5xs", "result 0 is string[5], that of Ngrams of width 2 string[4]"),
-        ("2x5xs", "3x4xs", "that of Ngrams of width 2 string[2,4]"),
-        ("?x?xs ?xi64", "?xs ?xi64", "argument 0 is string[?,?]; the values of a ragged tensor of strings are"),
-        ("?xf32 ?xi64", "?xs ?xi64", "argument 0 is float32[?]"),
-        ("?xs ?xi64", "?xi64 ?xi64", "result 0 is int64[?]"),
-        ("?xs ?xi64", "6xs ?xi64", "result 0 is string[6]; how many strings there are"),
-        ("?xs ?xf32", "?xs ?xf32", "argument 1 is float32[?]; row splits are int64 or int32 of rank 1"),
-        ("?xs ?xi64 i64", "?xs ?xi64 i64", "argument 2 is int64[]"),
-        ("?xs ?xi64", "?xs ?xi32", "result 1 is int32[?]; row splits are int64 of rank 1"),
-        ("?xs 4xi64", "?xs 3xi64", "result 1 is int64[3]; the row splits of 3 rows are int64[4]"),
+        ("string[?] int64[?]", "string[?]", "it has 2 arguments and 1 results; Ngrams gives values and row splits for"),
+        (
+            "int32[?]",
+            "string[?]",
+            "argument 0 is int32[?]; Ngrams without row splits takes and gives string of rank 1 or more",
+        ),
+        ("string[]", "string[]", "argument 0 is string[]"),
+        ("string[?]", "int32[?]", "result 0 is int32[?]"),
+        ("string[?]", "string[?,?]", "result 0 is string[?,?], that of Ngrams of width 2 string[?]"),
+        ("string[5]", "string[5]", "result 0 is string[5], that of Ngrams of width 2 string[4]"),
+        ("string[2,5]", "string[3,4]", "that of Ngrams of width 2 string[2,4]"),
+        (
+            "string[?,?] int64[?]",
+            "string[?] int64[?]",
+            "argument 0 is string[?,?]; the values of a ragged tensor of strings are",
+        ),
+        ("float32[?] int64[?]", "string[?] int64[?]", "argument 0 is float32[?]"),
+        ("string[?] int64[?]", "int64[?] int64[?]", "result 0 is int64[?]"),
+        ("string[?] int64[?]", "string[6] int64[?]", "result 0 is string[6]; how many strings there are"),
+        (
+            "string[?] float32[?]",
+            "string[?] float32[?]",
+            "argument 1 is float32[?]; row splits are int64 or int32 of rank 1",
+        ),
+        ("string[?] int64[?] int64[]", "string[?] int64[?] int64[]", "argument 2 is int64[]"),
+        ("string[?] int64[?]", "string[?] int32[?]", "result 1 is int32[?]; row splits are int64 of rank 1"),
+        ("string[?] int64[4]", "string[?] int64[3]", "result 1 is int64[3]; the row splits of 3 rows are int64[4]"),
     ],
 )
 def test_ngrams_refused(arguments: str, results: str, expected: str) -> None:
@@ -141,40 +159,44 @@ def test_ngrams_refused(arguments: str, results: str, expected: str) -> None:
 )
 def test_ngrams_attributes(change: dict[str, Any], expected: str) -> None:
     attributes = {name: value for name, value in {**WIDTH, **change}.items() if value is not None}
-    for parts in ("?xs", "?xs ?xi64"):
+    for parts in ("string[?]", "string[?] int64[?]"):
         assert expected in refused(NGRAMS, parts, parts, attributes)
 
 
 @pytest.mark.parametrize(
     ("arguments", "results"),
     [
-        ("?xs ?xi64", "?x3xf32"),
-        ("?xs ?xi32", "?x3xf64"),
-        ("?xs ?xi64", "?x?xf16"),
-        ("?xs ?xi64", "?x3xbf16"),
-        ("9xs 5xi64", "4x3xf32"),
+        ("string[?] int64[?]", "float32[?,3]"),
+        ("string[?] int32[?]", "float64[?,3]"),
+        ("string[?] int64[?]", "float16[?,?]"),
+        ("string[?] int64[?]", "bfloat16[?,3]"),
+        ("string[9] int64[5]", "float32[4,3]"),
     ],
 )
 def test_sgnn_accepted(arguments: str, results: str) -> None:
-    assert reason(SGNN, types(arguments), types(results), SEEDS) is None
+    assert became(SGNN, arguments, results, SEEDS).reason is None
 
 
 @pytest.mark.parametrize(
     ("arguments", "results", "expected"),
     [
-        ("?xs", "?x3xf32", "it has 1 arguments, not 2 (values, row splits)"),
-        ("?xs ?xi64 ?xi64", "?x3xf32", "it has 3 arguments"),
-        ("?xs ?xi64", "?x3xf32 ?x3xf32", "it has 2 results, not 1"),
-        ("?xi32 ?xi64", "?x3xf32", "argument 0 is int32[?]; the values of a ragged tensor of strings are string[?]"),
-        ("?x?xs ?xi64", "?x3xf32", "argument 0 is string[?,?]"),
-        ("?xs ?xf32", "?x3xf32", "argument 1 is float32[?]; row splits are int64 or int32 of rank 1"),
-        ("?xs ?xi8", "?x3xf32", "argument 1 is int8[?]"),
-        ("?xs ?x?xi64", "?x3xf32", "argument 1 is int64[?,?]"),
-        ("?xs ?xi64", "?x3xi32", "the result is int32[?,3], that of SgnnProjection float32[?,3]"),
-        ("?xs ?xi64", "?x4xf32", "the result is float32[?,4], that of SgnnProjection float32[?,3]"),
-        ("?xs ?xi64", "?xf32", "the result is float32[?]"),
-        ("?xs ?xi64", "*xf32", "the result is float32[*]"),
-        ("?xs 5xi64", "5x3xf32", "the result is float32[5,3], that of SgnnProjection float32[4,3]"),
+        ("string[?]", "float32[?,3]", "it has 1 arguments, not 2 (values, row splits)"),
+        ("string[?] int64[?] int64[?]", "float32[?,3]", "it has 3 arguments"),
+        ("string[?] int64[?]", "float32[?,3] float32[?,3]", "it has 2 results, not 1"),
+        (
+            "int32[?] int64[?]",
+            "float32[?,3]",
+            "argument 0 is int32[?]; the values of a ragged tensor of strings are string[?]",
+        ),
+        ("string[?,?] int64[?]", "float32[?,3]", "argument 0 is string[?,?]"),
+        ("string[?] float32[?]", "float32[?,3]", "argument 1 is float32[?]; row splits are int64 or int32 of rank 1"),
+        ("string[?] int8[?]", "float32[?,3]", "argument 1 is int8[?]"),
+        ("string[?] int64[?,?]", "float32[?,3]", "argument 1 is int64[?,?]"),
+        ("string[?] int64[?]", "int32[?,3]", "the result is int32[?,3], that of SgnnProjection float32[?,3]"),
+        ("string[?] int64[?]", "float32[?,4]", "the result is float32[?,4], that of SgnnProjection float32[?,3]"),
+        ("string[?] int64[?]", "float32[?]", "the result is float32[?]"),
+        ("string[?] int64[?]", "float32[*]", "the result is float32[*]"),
+        ("string[?] int64[5]", "float32[5,3]", "the result is float32[5,3], that of SgnnProjection float32[4,3]"),
     ],
 )
 def test_sgnn_refused(arguments: str, results: str, expected: str) -> None:
@@ -198,7 +220,7 @@ def test_sgnn_refused(arguments: str, results: str, expected: str) -> None:
 )
 def test_sgnn_attributes(change: dict[str, Any], expected: str) -> None:
     attributes = {name: value for name, value in {**SEEDS, **change}.items() if value is not None}
-    assert expected in refused(SGNN, "?xs ?xi64", "?x3xf32", attributes)
+    assert expected in refused(SGNN, "string[?] int64[?]", "float32[?,3]", attributes)
 
 
 @pytest.mark.parametrize("name", ["tftext:WordpieceTokenizer", "tftext:ngrams", "tftext:", "tftext:SgnnProjection"])
@@ -245,7 +267,7 @@ def test_check_inputs_of_a_scalar_text() -> None:
     with mlir_context(), ir.Location.unknown():
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            kind = ir.Type.parse(f"tensor<{STRING}>")
+            kind = ir.Type.parse("tensor<!tf_type.string>")
             value = ir.Operation.create("tf.Placeholder", results=[kind], operands=[], attributes=None).results[0]
         composite = Composite(TOKENIZER, {}, [value], [], "f")
         inputs = WhitespaceTokenizer().check_inputs(composite, 3, np.random.default_rng(0))

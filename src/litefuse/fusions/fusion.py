@@ -61,7 +61,9 @@ class Fusion:
     unchecked: ClassVar[str | None] = None
 
     #: Indices of results whose values the interface does not define: the self-check compares only shape and dtype.
-    open_results: ClassVar[tuple[int, ...]] = ()
+    #: A pair ``(index, count)`` is a result that is defined up to a count, and the result with the count: a scalar
+    #: counts along the first dimension, one of shape ``[batch]`` along the second.
+    open_results: ClassVar[Sequence[int | tuple[int, int]]] = ()
 
     #: Whether the interface only accepts ids within its tables, so the self-check uses no others: a body such as a
     #: product with ``tf.one_hot`` turns those into zeros, but the runtime refuses them.

@@ -14,7 +14,7 @@ from litefuse.conversion.verify.steps import Arguments, may_have_steps
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.fusions.composites.outcome import CheckResult, CheckTerms
 from litefuse.litert.inputs.kinds import Kind, kinds_of
-from litefuse.litert.results.difference import Elements, elements
+from litefuse.litert.results.difference import Elements, elements, up_to
 from litefuse.support.plug_ins.entry_points import raised_at
 
 if TYPE_CHECKING:
@@ -154,6 +154,9 @@ class Calls:
         call = Call(draw, expected, computed, {}, resized)
         if any(computed[name].dtype != value.dtype for name, value in expected.items()):
             return CheckResult(problem=_other_type(call))
+        for index, count in () if resized else self._terms.counts.items():
+            name = f"y{index}"
+            computed[name] = up_to(expected[f"y{count}"], computed[name], expected[name])
         if not resized:
             call.errors = {
                 name: elements(computed[name], value) for name, value in expected.items() if name not in self._open

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from litefuse.ir.mlir import func, ir
@@ -22,6 +22,7 @@ class CheckTerms(NamedTuple):
         tolerance: The largest allowed error of an element of a float result, see ``CheckResult``; others must be equal.
         inputs: Returns the inputs, if the composite is not defined for any random values.
         open_results: The indices of results of which only shape and dtype are compared.
+        counts: By the index of a result that is defined up to a count, the index of the result with the count.
         ids_in_range: Whether out-of-range ids are left out.
         kernel: The custom op whose kernel stands for the body, by the author's or the user's word; empty for others.
     """
@@ -29,6 +30,7 @@ class CheckTerms(NamedTuple):
     tolerance: float
     inputs: InputsOfSize | None = None
     open_results: Collection[int] = ()
+    counts: Mapping[int, int] = {}
     ids_in_range: bool = False
     kernel: str = ""
 

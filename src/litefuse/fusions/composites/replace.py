@@ -224,13 +224,15 @@ def _where(fusion: Fusion, composite: Composite) -> str:
 
 def _check_terms(fusion: Fusion, composite: Composite) -> CheckTerms:
     count = len(composite.result_types)
-    if any(index not in range(count) for index in fusion.open_results):
+    pairs = dict(one for one in fusion.open_results if isinstance(one, tuple))
+    results = [one for one in fusion.open_results if not isinstance(one, tuple)]
+    if any(index not in range(count) for index in (*results, *pairs, *pairs.values())):
         raise FusionError(
             f"open_results is {fusion.open_results!r}, the indices of results; the composite has {count}",
             where=_where(fusion, composite),
         )
     inputs = _check_inputs(fusion, composite)
-    return CheckTerms(fusion.tolerance, inputs, fusion.open_results, ids_in_range=fusion.ids_in_range)
+    return CheckTerms(fusion.tolerance, inputs, results, pairs, ids_in_range=fusion.ids_in_range)
 
 
 def _check_inputs(fusion: Fusion, composite: Composite) -> InputsOfSize | None:

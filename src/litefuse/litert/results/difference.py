@@ -86,6 +86,24 @@ def elements(found: npt.NDArray[Any], expected: npt.NDArray[Any], spread: npt.ND
     )
 
 
+def up_to(count: npt.NDArray[Any], found: npt.NDArray[Any], expected: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns a result that is defined up to a count, with the expected elements beyond it.
+
+    Args:
+        count: How many are defined along a dimension of the result, for each element of the dimensions before it.
+        found: The result.
+        expected: The expected one, of the same shape.
+    """
+    axis = count.ndim
+    places: npt.NDArray[np.int64] = np.arange(found.shape[axis], dtype=np.int64)
+    return np.where(
+        np.expand_dims(places, tuple(range(1, found.ndim - axis)))
+        < np.expand_dims(count, tuple(range(axis, found.ndim))),
+        found,
+        expected,
+    )
+
+
 def _place(found: npt.NDArray[Any], expected: npt.NDArray[Any], errors: npt.NDArray[Any]) -> str:
     place = np.unravel_index(int(errors.argmax()), errors.shape)
     at = f" at {[int(axis) for axis in place]}" if place else ""
