@@ -15,6 +15,7 @@ import pytest
 
 import litefuse
 from litefuse.litert.runtime.custom_op import registered_kernels
+from litefuse.testing import assert_fused, assert_refused
 from tests.tensorflow.checking import check
 from tests.tensorflow.saved_models import serving
 
@@ -164,10 +165,7 @@ def test_equal_composites_are_checked_and_fused(tensorflow: TensorFlow, name: st
 
 @pytest.mark.parametrize("name", SPECIFICATIONS)
 def test_composites_that_differ_are_not_fused(tensorflow: TensorFlow, name: str) -> None:
-    result = litefuse.convert(tensorflow.save(annotated, name, "_off"))
-    (composite,) = result.report.composites
-    assert composite.outcome == "inlined"
-    assert "it computes something else" in (composite.reason or "")
+    assert_refused(tensorflow.save(annotated, name, "_off"), "checked_*", "it computes something else")
 
 
 class Doubled(litefuse.CustomOp):
@@ -228,12 +226,7 @@ def doubled(tf: Any, kind: str) -> Any:
     ],
 )
 def test_composites_of_ops_that_kernels_compute(tensorflow: TensorFlow, kind: str, unchecked: str | None) -> None:
-    (composite,) = litefuse.convert(tensorflow.save(doubled, kind)).report.composites
-    assert composite.outcome == "fused"
-    if unchecked is None:
-        assert (composite.error, composite.unchecked) == (0.0, None)
-    else:
-        assert unchecked in (composite.unchecked or "")
+    assert_fused(tensorflow.save(doubled, kind), "doubling", into="Doubled", unchecked=unchecked)
 
 
 def wide(tf: Any) -> Any:
@@ -245,5 +238,48 @@ def wide(tf: Any) -> Any:
 
 @pytest.mark.usefixtures("kernels")
 def test_composites_of_narrowed_models_are_narrowed_too(tensorflow: TensorFlow) -> None:
-    (composite,) = litefuse.convert(tensorflow.save(wide), narrow=True).report.composites
-    assert (composite.outcome, composite.unchecked) == ("fused", None)
+    assert_fused(tensorflow.save(wide), "doubling", narrow=True)
+
+
+class Answering(litefuse.CustomOp):
+    """A kernel that answers wrongly in one of several ways."""
+
+    def prepare(self, x: litefuse.TensorSpec, *, slip: str) -> Any:
+        specs = {"nothing": None, "a shape": x.shape, "another dtype": litefuse.TensorSpec(x.shape, np.int32)}
+        return specs.get(slip, litefuse.TensorSpec(x.shape, x.dtype))
+
+    def invoke(self, inputs: Any, outputs: Any, *, slip: str) -> Any:
+        if slip == "another shape":
+            outputs[0] = np.zeros([7, 4], np.float32)
+        elif slip == "an exception":
+            raise ValueError("oh")
+        return inputs[0] if slip == "a result" else None
+
+
+@litefuse.fusion("answering")
+def answering(b: Builder, x: Any, *, slip: str) -> Any:
+    """Runs the kernel that answers wrongly."""
+    return b.custom("Answering", [x], [x.type], {"slip": slip})
+
+
+def answered(tf: Any, slip: str) -> Any:
+    composite = tf.function(lambda x: x * 2.0, experimental_implements=litefuse.annotation("answering", slip=slip))
+    return serving(tf, lambda x: {"y": composite(x)}, ("x", [None, 4], "float32"))
+
+
+@pytest.mark.usefixtures("kernels")
+@pytest.mark.parametrize(
+    ("slip", "problem"),
+    [
+        ("nothing", "prepare returned None, not a TensorSpec or a sequence of them. Return TensorSpec(shape, dtype)"),
+        ("a shape", "prepare returned (1, 4), not a TensorSpec"),
+        ("another dtype", "is float32 in the model, but prepare returned int32"),
+        ("another shape", "is float32[1, 4], but invoke assigned float32[7, 4]"),
+        ("an exception", "ValueError: oh"),
+        ("a result", "invoke returned ndarray, but it returns nothing. Write to outputs[0][...]"),
+    ],
+)
+def test_kernels_that_answer_wrongly_are_named(tensorflow: TensorFlow, slip: str, problem: str) -> None:
+    litefuse.custom_op("Answering")(Answering)
+    result = assert_refused(tensorflow.save(answered, slip), "answering", problem)
+    assert f"{__file__}" in (result.report.composites[0].reason or "")

@@ -10,7 +10,8 @@ import pytest
 
 import litefuse
 from litefuse.errors import FusionError
-from tests.tensorflow.checking import check, normal, op_counts
+from litefuse.testing import assert_fused, assert_refused
+from tests.tensorflow.checking import check, normal
 from tests.tensorflow.saved_models import serving
 
 if TYPE_CHECKING:
@@ -57,11 +58,9 @@ def _conv_bn_relu(tf: Any) -> Any:
 
 
 def test_a_normalization_is_folded_into_a_convolution(tensorflow: TensorFlow) -> None:
-    path = tensorflow.save(_conv_bn_relu)
-    result = check(tensorflow, path, normal({"x": (None, 6, 5, 2)}), rtol=1e-4)
-    (composite,) = result.report.composites
-    assert (composite.outcome, composite.unchecked, composite.fused_into) == ("fused", None, "CONV_2D")
-    assert op_counts(result.model_bytes) == {"CONV_2D": 1}
+    path, cases = tensorflow.save(_conv_bn_relu), normal({"x": (None, 6, 5, 2)})
+    check(tensorflow, path, cases, rtol=1e-4)
+    assert_fused(path, "conv_bn_relu", into="CONV_2D", ops={"CONV_2D": 1}, cases=cases)
 
 
 def _folding(tf: Any) -> Any:
@@ -120,24 +119,22 @@ def wrongly(b: Builder, x: Tensor, y: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("name", ["by_operators", "by_value"])
 def test_formulas(tensorflow: TensorFlow, name: str) -> None:
-    result = check(tensorflow, tensorflow.save(_scaled, name), normal({"x": (None, 4)}))
-    (composite,) = result.report.composites
-    assert (composite.outcome, composite.reason, composite.unchecked) == ("fused", None, None)
+    assert_fused(tensorflow.save(_scaled, name), name, cases=normal({"x": (None, 4)}))
 
 
 @pytest.mark.parametrize(
     ("annotation", "reason"),
     [
-        ("by_nothing", "by_nothing returned None; raise FusionError(reason) to say why"),
+        (
+            "by_nothing",
+            "by_nothing returned None: return the results, or raise FusionError(reason) to decline; see by_n",
+        ),
         (litefuse.annotation("by_value", epsilon=1.0), "its attribute 'epsilon' is unknown; none is"),
         ("wrongly", "it computes something else: the relative error is 0.00"),
     ],
 )
 def test_what_is_not_fused(tensorflow: TensorFlow, annotation: str, reason: str) -> None:
-    result = check(tensorflow, tensorflow.save(_scaled, annotation), normal({"x": (None, 4)}))
-    (composite,) = result.report.composites
-    assert composite.outcome != "fused"
-    assert reason in (composite.reason or "")
+    assert_refused(tensorflow.save(_scaled, annotation), "*", reason)
 
 
 def _computed(tf: Any) -> Any:
@@ -150,5 +147,28 @@ def _computed(tf: Any) -> Any:
 
 
 def test_arguments_that_are_other_constants_in_other_calls_have_no_value(tensorflow: TensorFlow) -> None:
-    result = check(tensorflow, tensorflow.save(_computed), normal({"x": (None, 4)}))
-    assert {composite.reason for composite in result.report.composites} == {"y is not a constant"}
+    assert_refused(tensorflow.save(_computed), "by_value", "y is not a constant")
+
+
+@litefuse.fusion("positive", open_results=[(0, 1)])
+def positive(b: Builder, x: Tensor, *, wrong: bool) -> list[Tensor]:
+    """The largest numbers, and how many of them are positive; the others are anything."""
+    values, _ = b.builtin("TOPK_V2", x, np.array(5, np.int32))
+    return [values + 1.0 if wrong else values, b.sum(b.cast(x > 0.0, to="int32"), [1])]
+
+
+def _positive(tf: Any, wrong: bool) -> Any:
+    @tf.function(experimental_implements=litefuse.annotation("positive", wrong=wrong))
+    def composite(x: Any) -> Any:
+        return tf.nn.relu(tf.math.top_k(x, 5).values), tf.reduce_sum(tf.cast(x > 0, tf.int32), 1)
+
+    return serving(tf, lambda x: dict(zip(("values", "count"), composite(x), strict=True)), ("x", [None, 5], "float32"))
+
+
+def test_results_that_are_open_beyond_a_count(tensorflow: TensorFlow) -> None:
+    cases = normal({"x": (None, 5)})
+    path = tensorflow.save(_positive, False)
+    assert_fused(path, "positive", cases=cases, counts={"values": "count"})
+    with pytest.raises(AssertionError, match=r"case 1, output 'values': -.* for 0 at"):
+        assert_fused(path, "positive", cases=cases)
+    assert_refused(tensorflow.save(_positive, True), "positive", "it computes something else: the relative error of")

@@ -42,7 +42,7 @@ def body(*results: Any, for_kernels: bool = True) -> Body:
     return Body(StandaloneModel(CONTENT, for_kernels), run)
 
 
-def f32(*numbers: float) -> Any:
+def f32(*numbers: Any) -> Any:
     return np.array(numbers, np.float32)
 
 
@@ -87,6 +87,21 @@ def test_the_worst_of_several_results() -> None:
     assert both.verdict(call) == CheckResult(0.0)
     both, call = call_of((f32(1), f32(2)), (f32(1), f32(2, 2)), open_results=(1,))
     assert both.verdict(call).problem == "result 1 is float32[2], the composite's float32[1]"
+
+
+@pytest.mark.parametrize(
+    ("count", "expected", "computed", "agrees"),
+    [
+        (np.array(2), f32(1, 2, 3), f32(1, 2, np.nan), True),
+        (np.array(2), f32(1, 2, 3), f32(1, 3, 3), False),
+        (np.array([1, 0]), f32([[1], [2]], [[3], [4]]), f32([[1], [9]], [[9], [9]]), True),
+        (np.array([1, 1]), f32([[1], [2]], [[3], [4]]), f32([[1], [9]], [[9], [9]]), False),
+        (f32(2), f32([[1, 1], [2, 2], [3, 3]]), f32([[1, 1], [2, 2], [9, 9]]), True),
+    ],
+)
+def test_results_up_to_a_count(count: Any, expected: Any, computed: Any, agrees: bool) -> None:
+    both, call = call_of((expected, count), (computed, count), counts={0: 1})
+    assert both.agrees(call) is agrees
 
 
 def test_another_dtype() -> None:

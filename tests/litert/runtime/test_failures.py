@@ -243,8 +243,9 @@ def test_prepare_answers_wrongly(answer: Any, message: str) -> None:
 
     interpreter = Interpreter(unary("Op"), custom_ops=[kernel(prepare)])
 
-    with pytest.raises(KernelError, match=rf"^custom op Op, node 'y': .*{message}"):
+    with pytest.raises(KernelError, match=rf"^custom op Op, node 'y': .*{message}") as error:
         interpreter.allocate_tensors()
+    assert f"Op ({__file__}:" in error.value.hint
 
 
 def test_invoke_returns_something() -> None:

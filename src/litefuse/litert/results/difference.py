@@ -96,12 +96,8 @@ def up_to(count: npt.NDArray[Any], found: npt.NDArray[Any], expected: npt.NDArra
     """
     axis = count.ndim
     places: npt.NDArray[np.int64] = np.arange(found.shape[axis], dtype=np.int64)
-    return np.where(
-        np.expand_dims(places, tuple(range(1, found.ndim - axis)))
-        < np.expand_dims(count, tuple(range(axis, found.ndim))),
-        found,
-        expected,
-    )
+    defined = np.expand_dims(count, axis) > places
+    return np.where(np.expand_dims(defined, tuple(range(axis + 1, found.ndim))), found, expected)
 
 
 def _place(found: npt.NDArray[Any], expected: npt.NDArray[Any], errors: npt.NDArray[Any]) -> str:
