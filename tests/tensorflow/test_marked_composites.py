@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -182,3 +183,48 @@ def test_fully_connected(tensorflow: TensorFlow, relu: str, shape: tuple[int | N
     (composite,) = result.report.composites
     assert (composite.fused_into, composite.unchecked) == ("FULLY_CONNECTED", None)
     assert op_counts(result.model_bytes) == {"FULLY_CONNECTED": 2}
+
+
+def captured(tf: Any, kind: str) -> str:
+    """What litefuse says of a composite that depends on more than its arguments."""
+    import litefuse
+    from litefuse.errors import LitefuseError
+    from litefuse.frontends.function import concrete_function
+
+    variable, constant = tf.Variable([1.0, 2.0], name="weight"), tf.constant([1.0, 2.0])
+    initializer = tf.lookup.KeyValueTensorInitializer(tf.constant([1], tf.int64), tf.constant([2.0]))
+    table = tf.lookup.StaticHashTable(initializer, 0.0)
+    annotation = litefuse.annotation("mine", scale=1.0) if kind == "read" else "mine"
+
+    def serve(x: Any) -> Any:
+        outer = x + 1.0
+        bodies: dict[str, Callable[[Any], Any]] = {
+            "read": lambda y: y * variable,
+            "assigned": lambda y: y * variable.assign_add([1.0, 1.0]),
+            "constant": lambda y: y * constant,
+            "outer": lambda y: y * outer,
+            "table": lambda y: table.lookup(tf.cast(y, tf.int64)),
+        }
+        return tf.function(bodies[kind], experimental_implements=annotation, autograph=False)(x)
+
+    try:
+        concrete_function(tf.function(serve, input_signature=[tf.TensorSpec([None, 2], tf.float32)]))
+    except LitefuseError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("read", "captures the variable 'weight/"),
+        ("assigned", "captures the variable 'weight/"),
+        ("constant", "captures a float32 tensor of shape (2,)"),
+        ("outer", "captures the tensor 'add:0'"),
+        ("table", "captures the table '"),
+    ],
+)
+def test_composites_that_depend_on_more_than_their_arguments(tensorflow: TensorFlow, kind: str, what: str) -> None:
+    message = tensorflow.call(captured, kind)
+    assert "the composite 'mine' (function <lambda>) " + what in message
+    assert "Pass what its body captures as an argument" in message

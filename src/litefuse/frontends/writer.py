@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import re
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -115,7 +116,37 @@ def refused(message: str, *, hint: str = "") -> Generator[None]:
     except LitefuseError:
         raise
     except Exception as error:
+        if (captures := _captures(str(error))) is not None:
+            raise LitefuseError(f"{message}: {captures}", hint=_OF_ARGUMENTS) from error
         raise LitefuseError(f"{message}: {describe_error(error)}", hint=hint) from error
+
+
+_OF_ARGUMENTS = (
+    "TensorFlow has composites depend on their arguments alone. Pass what its body captures as an argument, variables "
+    "as they are, look tables up outside of it, and return what is to be assigned to a variable."
+)
+# What TensorFlow says of a function with ``experimental_implements`` that depends on more than its arguments.
+_REFUSED_CAPTURES = re.compile(
+    r'Function (\S+) has "_implements=(.*?)" attribute and thus .* captures: \[(.*)\]', re.DOTALL
+)
+
+
+def _captures(text: str) -> str | None:
+    """Says what a composite captures, from TensorFlow's message; None if it is another one."""
+    match = _REFUSED_CAPTURES.search(text)
+    if match is None:
+        return None
+    function, annotation, captured = match[1], match[2], match[3]
+    named = re.search(r'name: "(.*?)"', annotation)
+    resources = re.finditer(r'ResourceHandle\(name="(.*?)".*?type="(?:\w+::)*(\w+)"', captured)
+    symbolic = re.finditer(r"<tf\.Tensor '(.*?)'", captured)
+    eager = re.finditer(r"<tf\.Tensor: shape=(\([^)]*\)), dtype=(?!resource)(\w+)", captured)
+    names = [
+        *(f"the {'variable' if match[2] == 'Var' else 'table'} {match[1]!r}" for match in resources),
+        *(f"the tensor {match[1]!r}" for match in symbolic),
+        *(f"a {match[2]} tensor of shape {match[1]}" for match in eager),
+    ]
+    return f"the composite {named[1] if named else annotation!r} (function {function}) captures {', '.join(names)}"
 
 
 def describe_error(error: Exception) -> str:
