@@ -16,6 +16,7 @@ from litefuse.errors import QuantizationError
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.litert.export.op_codes import ModelSummary, NewerOp, newer_ops, too_old
 from litefuse.litert.export.runtime_versions import RuntimeLimit
+from litefuse.litert.runtime.custom_op import package_kernels
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
@@ -78,6 +79,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
         runtime_ops=own,
         pack_kernels=tuple(name for name in foreign if name in PACK),
         python_kernels=tuple(name for name in foreign if name in PYTHON_ONLY),
+        package_kernels=package_kernels(foreign),
         quantization=quantization,
         least_runtime=facts.least_runtime,
         size=job.output.stat().st_size,

@@ -29,6 +29,7 @@ from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.kernels import PACK
 from litefuse.litert.export.op_codes import ModelSummary, check_runtime, runtime_of
+from litefuse.litert.runtime.custom_op import package_kernels
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.targets import traits_of
@@ -208,6 +209,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         runtime_ops=own,
         pack_kernels=tuple(name for name in foreign if name in PACK),
         python_kernels=_python_kernels(foreign, lowering.emitted),
+        package_kernels=package_kernels(foreign),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
         needless_custom_ops=tuple(sorted(allowed - {*written.summary.custom_ops})),
         narrowed=(

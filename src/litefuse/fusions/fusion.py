@@ -10,7 +10,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.support.plug_ins.entry_points import find_plug_ins, place_of, third_party_code
+from litefuse.support.plug_ins.entry_points import load_plug_ins, loading_plug_in, place_of
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 #: Arrays for the arguments of a composite.
 Inputs: TypeAlias = "Sequence[npt.NDArray[Any]]"
-
-_ENTRY_POINTS = ("litefuse.fusions", "litefuse.recognizers")  # a module may be in both
-
-_loading: bool | None = None  # None: not loaded yet
 
 
 class Fusion:
@@ -212,8 +208,7 @@ def _register(cls: type[Fusion], names: tuple[str, ...], *, replace: bool) -> No
     if all(_own_module(name) == cls.__module__ for name in names):
         _own.update(dict.fromkeys(names, cls))
         return
-    if not is_loading():
-        load_plug_ins()
+    load_plug_ins()
     for name in names:
         present = _registered_fusion(name)
         same = present is not None and _qualified_name(present) == _qualified_name(cls)  # a notebook cell run again
@@ -223,7 +218,7 @@ def _register(cls: type[Fusion], names: tuple[str, ...], *, replace: bool) -> No
                 where=_qualified_name(cls),
                 hint="Pass replace=True to take its place.",
             )
-    (_installed if is_loading() else _registered).update(dict.fromkeys(names, cls))
+    (_registered if loading_plug_in() is None else _installed).update(dict.fromkeys(names, cls))
 
 
 @functools.cache
@@ -295,25 +290,3 @@ def take_fusions(registered: Mapping[str, type[Fusion]]) -> None:
     """Replaces the registered fusions with those of another process."""
     _registered.clear()
     _registered.update(registered)
-
-
-def is_loading() -> bool:
-    """Whether plug-ins are being loaded, so that they are what registers now."""
-    return bool(_loading)
-
-
-def load_plug_ins() -> None:
-    """Registers the fusions and recognizers of installed plug-ins, once."""
-    global _loading
-    if _loading is not None:
-        return
-    _loading = True
-    try:
-        for plug_in in find_plug_ins(*_ENTRY_POINTS):
-            where = f"entry point {plug_in.name} ({plug_in.value})"
-            with third_party_code("the plug-in cannot be loaded", where, FusionError, own=FusionError):
-                plug_in.load()
-    except BaseException:
-        _loading = None
-        raise
-    _loading = False

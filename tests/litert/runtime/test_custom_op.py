@@ -132,6 +132,22 @@ def test_entry_points(name: str, value: str, error: str | None) -> None:
     assert find_kernel("Elsewhere") is None
 
 
+def test_kernels_of_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One package's kernel in C++ goes before its own in Python, whichever comes first; two packages do not mix."""
+    mine, other = (PlugIn("litefuse", "all", "package", name) for name in ("mine", "other"))
+    python = type("Kernel", (Double,), {"op_name": "Twin"})
+    native = type("NativeOp", (Double,), {"op_name": "Twin", "library": "kernels.so"})
+    for order in ((python, native), (native, python), (native, native)):
+        monkeypatch.setattr(module, "_installed", {})
+        for kernel in order:
+            module.register_kernel(kernel, mine)
+        assert find_kernel("Twin") is native
+        assert module.installed_libraries() == {"kernels.so": ["Twin"]}
+    with pytest.raises(KernelError, match=r"'Twin' already has the kernel .*NativeOp of mine"):
+        module.register_kernel(python, other)
+    assert module.package_kernels(["Twin", "Elsewhere"]) == {"Twin": "mine"}
+
+
 def test_tensor_spec() -> None:
     spec = TensorSpec(np.array([2, 3]), "float32")
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
-from litefuse.fusions.fusion import called_fusions, is_loading, load_plug_ins, take_fusions
-from litefuse.support.plug_ins.entry_points import place_of
+from litefuse.fusions.fusion import called_fusions, take_fusions
+from litefuse.support.plug_ins.entry_points import load_plug_ins, loading_plug_in, place_of
 
 if TYPE_CHECKING:
     from litefuse.fusions.recognizers.pattern import Pattern
@@ -107,9 +107,9 @@ def recognizer(name: str = "") -> Callable[[_TargetType], _TargetType]:
 
     def register(target: _TargetType) -> _TargetType:
         _check(target)
-        if not is_loading():
-            load_plug_ins()
-        (_installed if is_loading() else _registered)[f"{target.__module__}.{target.__qualname__}"] = name, target
+        load_plug_ins()
+        recognizers = _registered if loading_plug_in() is None else _installed
+        recognizers[f"{target.__module__}.{target.__qualname__}"] = name, target
         return target
 
     return register

@@ -89,14 +89,13 @@ def _pack() -> Iterator[AvailableKernel]:
 
 
 def _installed() -> Iterator[AvailableKernel]:
-    for op, plug_in in installed_kernels().items():
-        package = plug_in.package or plug_in.module
+    for op, package in installed_kernels().items():
         try:
             kernel = find_kernel(op)
         except KernelError as error:
             yield AvailableKernel(op, "broken", package, problem=error.message)
             continue
-        # If another kernel takes precedence, the entry point is not loaded just for a list.
+        # Where another kernel takes precedence, that is what was found.
         own = op not in PACK and op not in registered_kernels() and kernel is not None
         yield AvailableKernel(
             op, kernel.form if own and kernel else "numpy", package, kernel.dtypes if own and kernel else ()

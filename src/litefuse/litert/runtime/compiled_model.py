@@ -162,8 +162,7 @@ class CompiledModel:
         hardware = sum(litert.ACCELERATORS[name] for name in dict.fromkeys(accelerators))
         path, self._content = path_and_content(model)
         self._where = path or "model content"
-        check(path, self._content, self._where)
-        kernels = kernel_delegates(custom_ops)
+        kernels = kernel_delegates(custom_ops, installed=check(path, self._content, self._where))
         self._kernels = kernels.python
         try:
             signatures = self._kernels.run(lambda: self._compile(path, hardware, kernels.delegates), self._explain)

@@ -7,9 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from litefuse.errors import KernelError
+from litefuse.errors import KernelError, LitefuseError
 from litefuse.litert.runtime.kernel_pack import kernel_classes
-from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins, third_party_code
+from litefuse.support.plug_ins.entry_points import (
+    GROUP,
+    PlugIn,
+    find_plug_ins,
+    load_plug_ins,
+    loading_plug_in,
+    third_party_code,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from litefuse.litert.runtime.outputs import Outputs
     from litefuse.litert.runtime.scales import QuantizationParameters
 
-ENTRY_POINT_GROUP = "litefuse.kernels"
+_FORMER_GROUP = "litefuse.kernels"  # of classes, by the names of their ops
 
 
 @dataclass(frozen=True, init=False)
@@ -173,7 +180,9 @@ PACK: Mapping[str, type[CustomOp]] = _Pack()
 
 Kernel = TypeVar("Kernel", bound=CustomOp)
 
-_registered: dict[str, type[CustomOp]] = {}
+_registered: dict[str, type[CustomOp]] = {}  # from the running program
+_installed: dict[str, tuple[type[CustomOp], str]] = {}  # from plug-ins, each with its package
+_libraries: tuple[PlugIn, ...] = ()  # the plug-ins whose kernels are among these
 
 
 def custom_op(name: str = "", *, replace: bool = False) -> Callable[[type[Kernel]], type[Kernel]]:
@@ -196,23 +205,50 @@ def custom_op(name: str = "", *, replace: bool = False) -> Callable[[type[Kernel
     def register(kernel: type[Kernel]) -> type[Kernel]:
         kernel.op_name = name
         kernels_by_name([kernel])
-        present = _registered.get(name)
-        # The same class again is a module that was reloaded, or a notebook cell that was run again.
-        same = present is not None and (present.__module__, present.__qualname__) == (
-            kernel.__module__,
-            kernel.__qualname__,
-        )
-        if present is not None and not same and not replace:
-            raise KernelError(
-                f"custom op {name!r} already has the kernel {present.__module__}.{present.__qualname__}",
-                where=f"{kernel.__module__}.{kernel.__qualname__}",
-                hint=f"Use @custom_op({name!r}, replace=True) to replace it.",
-            )
-        _registered.pop(name, None)  # the last registered is the last of them
-        _registered[name] = kernel
+        register_kernel(kernel, loading_plug_in(), replace=replace)
         return kernel
 
     return register
+
+
+def register_kernel(kernel: type[CustomOp], plug_in: PlugIn | None = None, *, replace: bool = False) -> None:
+    """Registers a complete kernel for its op.
+
+    Args:
+        kernel: Its class.
+        plug_in: The installed plug-in that has it, whose library goes before its kernels in Python; None: the running
+            program has it.
+        replace: Whether it may replace another kernel that is registered.
+
+    Raises:
+        KernelError: The name is taken by another class.
+    """
+    name = kernel.op_name
+    present, package = _registered.get(name), ""
+    if plug_in is not None:
+        present, package = _installed.get(name, (None, plug_in.package))
+        in_cpp = bool(kernel.library)
+        if present is not None and package == plug_in.package and bool(present.library) != in_cpp:
+            if in_cpp:
+                _installed[name] = kernel, package
+            return
+    # The same class again is a module that was reloaded, or a notebook cell that was run again.
+    if present is not None and _qualified_name(present) != _qualified_name(kernel) and not replace:
+        of_package = f" of {package}" if package else ""
+        raise KernelError(
+            f"custom op {name!r} already has the kernel {_qualified_name(present)}{of_package}",
+            where=_qualified_name(kernel),
+            hint=f"Use @custom_op({name!r}, replace=True) to replace it.",
+        )
+    if plug_in is not None:
+        _installed[name] = kernel, plug_in.package
+        return
+    _registered.pop(name, None)  # the last registered is the last of them
+    _registered[name] = kernel
+
+
+def _qualified_name(kernel: type[CustomOp]) -> str:
+    return f"{kernel.__module__}.{kernel.__qualname__}"
 
 
 def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomOp]]:
@@ -226,7 +262,7 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
         # Checked at run time too: plug-ins and untyped callers may pass anything.
         if not (isinstance(kernel, type) and issubclass(kernel, CustomOp)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise KernelError(f"{kernel!r} is not a subclass of CustomOp", hint="Pass the kernel's class.")
-        where = f"{kernel.__module__}.{kernel.__qualname__}"
+        where = _qualified_name(kernel)
         missing = [method for method in ("prepare", "invoke") if getattr(kernel, method) is getattr(CustomOp, method)]
         if missing:
             raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where)
@@ -259,10 +295,24 @@ def registered_kernels() -> dict[str, type[CustomOp]]:
 
 def registered_libraries() -> dict[str, list[str]]:
     """Returns the libraries that registered kernels are in, each with its ops, the last registered first."""
+    return _by_library(reversed(_registered.values()))
+
+
+def installed_libraries() -> dict[str, list[str]]:
+    """Returns the libraries of kernels in installed packages, each with its ops.
+
+    Raises:
+        LitefuseError: One of them is missing, or cannot be loaded.
+    """
+    _load_libraries()
+    return _by_library(kernel for kernel, _ in _installed.values())
+
+
+def _by_library(kernels: Iterable[type[CustomOp]]) -> dict[str, list[str]]:
     libraries: dict[str, list[str]] = {}
-    for name, kernel in reversed(_registered.items()):
+    for kernel in kernels:
         if kernel.library:
-            libraries.setdefault(kernel.library, []).append(name)
+            libraries.setdefault(kernel.library, []).append(kernel.op_name)
     return libraries
 
 
@@ -272,16 +322,49 @@ def replace_registered(kernels: Mapping[str, type[CustomOp]]) -> None:
     _registered.update(kernels)
 
 
-def installed_kernels() -> dict[str, PlugIn]:
-    """Returns the entry points of installed packages that offer kernels, by their op's name, without loading them."""
-    return {plug_in.name: plug_in for plug_in in find_plug_ins(ENTRY_POINT_GROUP)}
+def installed_kernels() -> dict[str, str]:
+    """Returns the ops that installed packages have kernels for, each with its package.
+
+    Raises:
+        LitefuseError: A plug-in cannot be loaded.
+    """
+    _load_libraries()
+    load_plug_ins()
+    former = {name: plug_in.package or plug_in.module for name, plug_in in _former_plug_ins().items()}
+    return {**former, **{name: package for name, (_, package) in _installed.items()}}
+
+
+def package_kernels(ops: Iterable[str]) -> dict[str, str]:
+    """Returns those of a model's custom ops that run with the kernel of an installed package, each with the package."""
+    others = [op for op in ops if op not in _registered and op not in PACK]
+    installed = installed_kernels() if others else {}
+    return {op: installed[op] for op in others if op in installed}
+
+
+def _former_plug_ins() -> dict[str, PlugIn]:
+    return {plug_in.name: plug_in for plug_in in find_plug_ins(_FORMER_GROUP)}
+
+
+def _load_libraries() -> None:
+    """Registers the kernels in libraries of installed packages, once."""
+    global _libraries
+    plug_ins = tuple(plug_in for plug_in in find_plug_ins(GROUP) if plug_in.is_library)
+    if plug_ins == _libraries:
+        return
+    from litefuse.litert.runtime.loading import register_library
+
+    for plug_in in plug_ins:
+        with third_party_code("the library cannot be loaded", plug_in.where, KernelError, own=LitefuseError):
+            register_library(str(plug_in.load()), plug_in)
+    _libraries = plug_ins
 
 
 def find_kernel(name: str, *, without: Container[str] = (), with_pack: bool = True) -> type[CustomOp] | None:
     """Returns the kernel of the custom op ``name``, or None.
 
-    It is looked up among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then among the
-    entry points of the group ``litefuse.kernels`` (entry point ``NameOfTheOp = package.module:KernelClass``).
+    It is looked up among those registered with ``custom_op``, then in the pack ``litefuse.kernels``, then in installed
+    packages: their libraries, then their modules. (Of the former group ``litefuse.kernels``, only the entry point
+    ``NameOfTheOp = package.module:KernelClass`` is loaded.)
 
     Args:
         name: The op's name.
@@ -289,16 +372,23 @@ def find_kernel(name: str, *, without: Container[str] = (), with_pack: bool = Tr
         with_pack: Whether the pack counts.
 
     Raises:
-        KernelError: The entry point of that name does not load, or what it loads is not a kernel of that op.
+        LitefuseError: A plug-in cannot be loaded, or what it loads is not a kernel of that op.
     """
     kernel = _registered.get(name)
     if kernel is None and name in without:
         return None
     if kernel is None and with_pack:
         kernel = PACK.get(name)
-    if kernel is None and (plug_in := installed_kernels().get(name)) is not None:
-        kernel = _load(plug_in)
-    return kernel
+    return kernel or _installed_kernel(name)
+
+
+def _installed_kernel(name: str) -> type[CustomOp] | None:
+    _load_libraries()
+    if name not in _installed:
+        if (plug_in := _former_plug_ins().get(name)) is not None:
+            return _load(plug_in)
+        load_plug_ins()
+    return _installed[name][0] if name in _installed else None
 
 
 def has_kernel(name: str) -> bool:
@@ -332,7 +422,7 @@ def _is_partly_native(op: str) -> bool:
 
 
 def _load(plug_in: PlugIn) -> type[CustomOp]:
-    where = f"entry point {plug_in.name} = {plug_in.value} of the group {ENTRY_POINT_GROUP}"
+    where = plug_in.where
     with third_party_code("does not load", where, KernelError):
         loaded = plug_in.load()
     try:

@@ -34,9 +34,9 @@ class Interpreter(litert.Interpreter):
     """``ai_edge_litert.interpreter.Interpreter`` that also runs custom ops in Python.
 
     A custom op runs with the kernel given in ``custom_ops``, else with the one registered with ``litefuse.custom_op``,
-    in the pack ``litefuse.kernels`` (its native form if that is installed), or offered by an entry point of the group
-    ``litefuse.kernels``. A StableHLO composite that has a kernel runs with it instead of its decomposition. Nodes of an
-    op that XNNPACK runs too are left to it where the pack's kernel does not take their form.
+    in the pack ``litefuse.kernels`` (its native form if that is installed), or in an installed package with an entry
+    point of the group ``litefuse``. A StableHLO composite that has a kernel runs with it instead of its decomposition.
+    Nodes of an op that XNNPACK runs too are left to it where the pack's kernel does not take their form.
 
     Results without elements are read as empty arrays, where the runtime's own interpreter raises.
 

@@ -10,6 +10,7 @@ from litefuse.errors import MissingKernelError
 from litefuse.litert.runtime.custom_op import (
     CustomOp,
     find_kernel,
+    installed_libraries,
     kernels_by_name,
     registered_kernels,
     registered_libraries,
@@ -44,15 +45,19 @@ class KernelDelegates(NamedTuple):
         return names
 
 
-def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None) -> KernelDelegates:
+def kernel_delegates(
+    custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] | None, *, installed: bool = True
+) -> KernelDelegates:
     """Makes the delegates of the kernels that are given and, behind them, of those that are known.
 
     Args:
         custom_ops: ``CustomOp`` classes, or paths of shared libraries that are external delegates of LiteRT. An
             empty list leaves out the pack, None keeps it.
+        installed: Whether to look for libraries of installed packages.
 
     Raises:
         KernelError: One of them is neither a kernel nor a library of kernels.
+        LitefuseError: The library of an installed package cannot be loaded.
     """
     classes: list[type[CustomOp]] = []
     libraries: list[NativeKernels] = []
@@ -67,12 +72,14 @@ def kernel_delegates(custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str
     native = pack() if with_pack else None
     named = native.names if native is not None else frozenset[str]()
     registered = [(NativeKernels(path), names) for path, names in registered_libraries().items()]
+    plug_ins = [(NativeKernels(path), names) for path, names in installed_libraries().items()] if installed else []
     python = Delegate(
         lambda name: explicit.get(name) or find_kernel(name, without=named, with_pack=with_pack),
-        native=named.union(*(names for _, names in registered)),
+        native=named.union(*(names for _, names in (*registered, *plug_ins))),
         report=False,
     )
-    behind = [*(library for library, _ in registered), *([] if native is None else [native])]
+    own = [] if native is None else [native]
+    behind = [*(library for library, _ in registered), *own, *(library for library, _ in plug_ins)]
     return KernelDelegates(python, [*libraries, python, *behind], tuple(explicit))
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from litefuse.errors import KernelError
-from litefuse.litert.runtime.custom_op import CustomOp, custom_op
+from litefuse.litert.runtime.custom_op import CustomOp, register_kernel
+from litefuse.support.plug_ins.entry_points import GROUP, PlugIn, find_plug_ins
 from litefuse.support.plug_ins.modules import import_kernels
 
 _SUFFIXES = frozenset({".so", ".dylib", ".dll"})
@@ -17,6 +18,16 @@ def is_library(source: str) -> bool:
     """Whether a name of kernels is that of a shared library, also of one with a version: ``libkernels.so.1``."""
     path = Path(source)
     return path.suffix in _SUFFIXES or ".so." in path.name
+
+
+def library_of_package(name: str) -> Path | None:
+    """Returns the library of kernels of an installed package, by the package's name; None if it has none.
+
+    Raises:
+        LitefuseError: It was installed without its library.
+    """
+    plug_ins = [plug_in for plug_in in find_plug_ins(GROUP) if plug_in.is_library]
+    return next((plug_in.load() for plug_in in plug_ins if name in (plug_in.package, plug_in.module)), None)
 
 
 def load_kernels(sources: Iterable[str]) -> None:
@@ -33,8 +44,12 @@ def load_kernels(sources: Iterable[str]) -> None:
             import_kernels([source])
 
 
-def register_library(source: str) -> None:
+def register_library(source: str, plug_in: PlugIn | None = None) -> None:
     """Registers the ops of a library of native kernels, which run in the place of all others that were registered.
+
+    Args:
+        source: The library.
+        plug_in: The installed plug-in that has it; None: the running program loads it.
 
     Raises:
         KernelError: It is not such a library, or does not say which ops it has kernels for.
@@ -51,8 +66,8 @@ def register_library(source: str) -> None:
     path = str(library.path.resolve())
     for op in sorted(library.names):
         # Without a module, so that it is sent to other processes by value.
-        kernel = type("NativeOp", (_NativeOp,), {"library": path, "__module__": f"kernels of {path}"})
-        custom_op(op, replace=True)(kernel)
+        fields = {"library": path, "op_name": op, "__module__": f"kernels of {path}"}
+        register_kernel(type("NativeOp", (_NativeOp,), fields), plug_in, replace=plug_in is None)
 
 
 class _NativeOp(CustomOp):

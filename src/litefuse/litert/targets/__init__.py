@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from litefuse.errors import LitefuseError
-from litefuse.support.plug_ins.entry_points import find_plug_ins, take_plug_ins, third_party_code, what_was_raised
+from litefuse.support.plug_ins.entry_points import (
+    find_plug_ins,
+    load_plug_ins,
+    take_plug_ins,
+    third_party_code,
+    what_was_raised,
+)
 from litefuse.support.target_traits import TargetTraits, stricter
 
 if TYPE_CHECKING:
@@ -21,6 +27,7 @@ __all__ = [
     "ask",
     "chosen_targets",
     "find_target",
+    "target",
     "target_names",
     "traits_of",
 ]
@@ -37,12 +44,38 @@ OWN = {
     "ethos-u": ("ethos_u", "EthosU"),
     "openvino": ("openvino", "OpenVINO"),
 }
-_GROUP = "litefuse.targets"
+_FORMER_GROUP = "litefuse.targets"  # of classes, by the names of the targets
+_registered: dict[str, type[Target]] = {}
+
+_TargetType = TypeVar("_TargetType", bound="type[Target]")
+
+
+def target(name: str) -> Callable[[_TargetType], _TargetType]:
+    """Class decorator that registers a subclass of ``Target`` under the name by which users choose it.
+
+    Raises:
+        LitefuseError: The name is missing, or that of another target.
+    """
+    # Checked at run time too: in a decorator without brackets, ``name`` is the decorated class.
+    if not name or not isinstance(name, str) or ":" in name:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise LitefuseError("a target needs a name without a colon", hint='Write @litefuse.targets.target("name").')
+
+    def register(kind: _TargetType) -> _TargetType:
+        place, present = f"{kind.__module__}.{kind.__qualname__}", _registered.get(name, kind)
+        if name in OWN or place != f"{present.__module__}.{present.__qualname__}":
+            raise LitefuseError(f"there is a target {name!r} already", where=place)
+        kind.name = name
+        _registered[name] = kind
+        return kind
+
+    return register
 
 
 def target_names() -> tuple[str, ...]:
     """Returns the names of all targets, those of plug-ins last."""
-    return (*OWN, *sorted({plug_in.name for plug_in in find_plug_ins(_GROUP)} - OWN.keys()))
+    load_plug_ins()
+    former = {plug_in.name for plug_in in find_plug_ins(_FORMER_GROUP)}
+    return (*OWN, *sorted((former | _registered.keys()) - OWN.keys()))
 
 
 def find_target(name: str) -> Target:
@@ -63,9 +96,12 @@ def _found(name: str) -> Target:
     if name in OWN:
         module, kind = OWN[name]
         return getattr(importlib.import_module(f"litefuse.litert.targets.{module}"), kind)()
-    for plug_in in find_plug_ins(_GROUP):
+    for plug_in in find_plug_ins(_FORMER_GROUP):
         if plug_in.name == name:
             return _loaded(name, plug_in.load, plug_in.package or plug_in.value)
+    load_plug_ins()
+    if name in _registered:
+        return _loaded(name, lambda: _registered[name], _registered[name].__module__)
     raise LitefuseError(f"unknown target {name!r}", hint=f"Choose from {', '.join(target_names())}.")
 
 
@@ -124,6 +160,6 @@ def _loaded(name: str, load: Callable[[], Any], package: str) -> Target:
         raise LitefuseError(
             f"the target {name!r} is not a subclass of litefuse.targets.Target",
             where=package,
-            hint="Its entry point names a class: NAME = package.module:Class.",
+            hint="Decorate a subclass of it.",
         )
     return kind()

@@ -45,7 +45,7 @@ class Hint(NamedTuple):
 
 
 class Target:
-    """Something that runs or compiles LiteRT files. Subclasses are found by the entry-point group ``litefuse.targets``.
+    """Something that runs or compiles LiteRT files. ``litefuse.targets.target("name")`` registers subclasses.
 
     An instance is made anew, of its name, in the process that asks the software.
 

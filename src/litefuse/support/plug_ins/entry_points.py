@@ -1,4 +1,4 @@
-"""Entry points of installed packages for litefuse.
+"""Entry points of installed packages for litefuse: modules, which register what they hold, and libraries of kernels.
 
 Finding them takes reading the metadata of every installed package, which takes as long as loading the lowering engine.
 So it is done once, in the calling process, while the conversion process starts; the result is sent to the latter.
@@ -7,6 +7,8 @@ So it is done once, in the calling process, while the conversion process starts;
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,17 +20,26 @@ if TYPE_CHECKING:
     import traceback
     from importlib.metadata import EntryPoint
 
-_GROUPS = ("litefuse.fusions", "litefuse.recognizers", "litefuse.kernels", "litefuse.targets")
+#: The group of all plug-ins. The others are its former names: of modules, and of objects by their names.
+GROUP = "litefuse"
+_GROUPS = (GROUP, "litefuse.fusions", "litefuse.recognizers", "litefuse.kernels", "litefuse.targets")
+_MODULES = (GROUP, "litefuse.fusions", "litefuse.recognizers")  # a module may be in several
+# Suffixes of libraries on the systems, in the order in which they are tried; an entry point may have any of them.
+_SUFFIXES = {"darwin": (".dylib", ".so"), "win32": (".dll",)}
+_ALL_SUFFIXES = (".so", ".dylib", ".dll")
+
 _found: tuple[PlugIn, ...] | None = None
+_loading: PlugIn | None = None  # the one whose module is imported now
+_loaded = False
 
 
 class PlugIn(NamedTuple):
     """One entry point.
 
     Attributes:
-        group: Its group, such as ``litefuse.fusions``.
-        name: Its name; the group determines its meaning.
-        value: Its target: ``package.module`` or ``package.module:object``.
+        group: Its group: ``litefuse``, or a former one, such as ``litefuse.fusions``.
+        name: Its name; in former groups, it may be that of an op or a target.
+        value: Its target: ``package.module``, a library ``package:library.so``; in former groups, ``module:object``.
         package: The distribution that provides it.
     """
 
@@ -39,16 +50,52 @@ class PlugIn(NamedTuple):
 
     @property
     def module(self) -> str:
-        """Its module."""
-        return self._entry_point().module
+        """Its module; of a library, the package that has it."""
+        return self.value.partition(":")[0].strip() if self.is_library else self._entry_point().module
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it names a library of kernels."""
+        return self.group == GROUP and self.value.strip().endswith(_ALL_SUFFIXES)
+
+    @property
+    def where(self) -> str:
+        """Its place for errors."""
+        return f"entry point {self.name} = {self.value} of the group {self.group}"
 
     def load(self) -> Any:
-        """Imports the module, and returns it or the object in it.
+        """Imports the module, and returns it or the object in it; of a library, returns the path on this system.
 
         Raises:
             Exception: Any exception of the import.
         """
+        if self.is_library:
+            return self._library()
+        if self.group == GROUP and ":" in self.value:
+            raise LitefuseError(
+                "this is neither a module nor a library",
+                where=self.where,
+                hint='Write NAME = "package.module" or "package:library.so".',
+            )
         return self._entry_point().load()
+
+    def _library(self) -> Path:
+        package, _, name = (part.strip() for part in self.value.partition(":"))
+        stem = name.removesuffix(Path(name).suffix)
+        suffixes = _SUFFIXES.get(sys.platform, (".so",))
+        names = [f"{prefix}{stem}{suffix}" for suffix in suffixes for prefix in ("", "lib")]
+        parent, *inner = package.split(".")
+        spec = importlib.util.find_spec(parent)  # which does not import it
+        folders = [Path(folder, *inner) for folder in (spec and spec.submodule_search_locations) or ()]
+        for path in (folder / name for folder in folders for name in names):
+            if path.is_file():
+                return path
+        raise LitefuseError(
+            f"the package has no library {' or '.join(names)}",
+            where=self.where,
+            hint=f"{self.package or package} was installed without its library, or for another system: install it "
+            "again, from its sources if it has no wheel for this one.",
+        )
 
     def _entry_point(self) -> EntryPoint:
         from importlib.metadata import EntryPoint
@@ -75,8 +122,33 @@ def find_plug_ins(*groups: str) -> tuple[PlugIn, ...]:
 
 def take_plug_ins(plug_ins: Iterable[PlugIn] | None) -> None:
     """Uses the entry points that another process found; None lets the next call find them anew."""
-    global _found
-    _found = None if plug_ins is None else tuple(plug_ins)
+    global _found, _loaded
+    _found, _loaded = None if plug_ins is None else tuple(plug_ins), False
+
+
+def loading_plug_in() -> PlugIn | None:
+    """Returns the plug-in whose module is being imported, so that it is what registers now; None if none is."""
+    return _loading
+
+
+def load_plug_ins() -> None:
+    """Imports the modules of installed plug-ins, which register fusions, recognizers, kernels and targets, once.
+
+    Raises:
+        LitefuseError: One of them cannot be imported, or what it registers is rejected.
+    """
+    global _loading, _loaded
+    if _loaded or _loading is not None:
+        return
+    try:
+        for plug_in in find_plug_ins(*_MODULES):
+            if not plug_in.is_library:
+                _loading = plug_in
+                with third_party_code("the plug-in cannot be loaded", plug_in.where, own=LitefuseError):
+                    plug_in.load()
+    finally:
+        _loading = None
+    _loaded = True
 
 
 @contextmanager

@@ -155,6 +155,7 @@ class Report(Shown, Record):
         pack_kernels: The custom ops whose kernels are in litefuse's pack.
         python_kernels: The custom ops whose kernels in the pack are only in Python, so that they run with litefuse's
             interpreter and delegate but not on a device.
+        package_kernels: The custom ops that installed packages have kernels for, each with its package.
         lacking_ops: The TensorFlow ops that LiteRT lacks, and their outcomes.
         needless_custom_ops: The ops that were named as custom ops, but are not custom ops in the output.
         narrowed: What was narrowed to float32 or complex64, as requested; without a request, ops of float64 between
@@ -191,6 +192,7 @@ class Report(Shown, Record):
     runtime_ops: tuple[str, ...] = ()
     pack_kernels: tuple[str, ...] = ()
     python_kernels: tuple[str, ...] = ()
+    package_kernels: Mapping[str, str] = field(default_factory=dict[str, str])
     lacking_ops: tuple[LackingOpReport, ...] = ()
     needless_custom_ops: tuple[str, ...] = ()
     narrowed: tuple[RetypedReport, ...] = ()

@@ -105,7 +105,7 @@ def _not_fused(report: Report) -> Iterator[_Caveat]:
 
 
 def _kernels(report: Report) -> Iterator[_Caveat]:
-    foreign = [name for name in report.custom_ops if name not in report.pack_kernels]
+    foreign = [name for name in report.custom_ops if name not in {*report.pack_kernels, *report.package_kernels}]
     if foreign:
         yield _Caveat("needs kernels", f"{listed(foreign)}: LiteRT has none for these custom ops")
     if report.pack_kernels:

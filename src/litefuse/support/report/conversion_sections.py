@@ -104,6 +104,8 @@ def _quantization_sections(report: Report) -> list[Section]:
 
 
 def _kernel_notes(report: Report, op: str) -> list[str]:
+    if op in report.package_kernels:
+        return [f"{report.package_kernels[op]} has the kernel"]
     if op not in report.pack_kernels:
         return []
     return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]

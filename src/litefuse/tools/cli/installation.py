@@ -112,7 +112,7 @@ def _origin(cls: type) -> str:
 
     if cls.__module__.partition(".")[0] == "litefuse":
         return _OWN
-    for plug_in in find_plug_ins("litefuse.fusions"):
+    for plug_in in find_plug_ins("litefuse", "litefuse.fusions"):
         if cls.__module__ == plug_in.module or cls.__module__.startswith(f"{plug_in.module}."):
             return plug_in.package or plug_in.module
     return cls.__module__

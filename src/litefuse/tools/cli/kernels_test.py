@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("test")
-@click.argument("library", type=PATH, metavar="LIB.so")
+@click.argument("library", type=PATH, metavar="LIB.so|PACKAGE")
 @click.argument("model", type=PATH)
 @click.option("--op", "ops", multiple=True, metavar="NAME", help="An op to test; may be repeated. Default: all.")
 @click.option(
@@ -49,8 +49,8 @@ def test(
 ) -> None:
     """Compare kernels with the composites or ops that they implement.
 
-    LIB.so is a library of kernels, such as from `litefuse kernels build`. MODEL has calls of their ops: the folder of a
-    SavedModel, a .keras, .h5 or .tflite file, or a frozen graph.
+    LIB.so is a library of kernels, such as from `litefuse kernels build`; PACKAGE is an installed package with one.
+    MODEL has calls of their ops: the folder of a SavedModel, a .keras, .h5 or .tflite file, or a frozen graph.
 
     Each kind of call runs in LiteRT with the library, several times with random inputs and with several sizes of
     dynamic dimensions, in a process of its own. It is compared with the body of the composite, or with TensorFlow's op
@@ -67,9 +67,11 @@ def test(
     The exit code is 0 if all results are equal, 1 if one differs or a kernel crashes or misuses memory, and 3 if a
     result is unknown.
     """
+    from litefuse.litert.runtime.loading import library_of_package
     from litefuse.tools.kernel_check.check import check_kernels, worst
     from litefuse.tools.kernel_check.kernel_check_sections import check_sections
 
+    library = library if library.exists() else library_of_package(str(library)) or library
     with progress(f"Testing {library}") as on_step:
         checked = check_kernels(
             library, model, ops=ops, tags=split_names(tags), tolerance=tolerance, seed=random, on_step=on_step

@@ -67,7 +67,11 @@ def load_plug_ins(plug_ins: tuple[PlugIn, ...], announce: Callable[[str], None])
     for plug_in in plug_ins:
         problem = ""
         try:
-            plug_in.load()
+            loaded = plug_in.load()
+            if plug_in.is_library:
+                from litefuse.litert.runtime.loading import register_library
+
+                register_library(str(loaded), plug_in)
         except BaseException as error:  # noqa: BLE001  code of others may raise anything, and exit
             problem = what_was_raised(error)
         announce(problem)

@@ -86,7 +86,8 @@ def plug_ins() -> Iterator[Finding]:
     if not installed:
         yield Finding("plug-ins", "plug-ins", "works", "none are installed")
     for plug_in, problem in zip(installed, _problems(installed), strict=True):
-        what = f"{plug_in.name} ({plug_in.group.removeprefix('litefuse.')}) of {plug_in.package or plug_in.module}"
+        kind = "library" if plug_in.is_library else plug_in.group.removeprefix("litefuse.")
+        what = f"{plug_in.name} ({kind.replace('litefuse', 'module')}) of {plug_in.package or plug_in.module}"
         hint = f"Update or remove {plug_in.package or plug_in.module}." if problem else ""
         yield Finding("plug-ins", what, "broken" if problem else "works", problem or plug_in.value, hint)
 
