@@ -50,26 +50,35 @@ def list_kernels(sources: tuple[str, ...]) -> None:
     "--from",
     "model",
     type=PATH,
-    required=True,
     metavar="MODEL",
     help="The model that has the op: a .tflite file, a SavedModel's folder, a Keras file or a frozen graph.",
 )
 @click.option("--to", type=OUTPUT, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
+@click.option("--package", is_flag=True, help="Write a Python package, not for the op of one model.")
 @TAGS
-def new_kernel(name: str, model: Path, to: Path | None, tags: str | None) -> None:
-    """Write the skeleton of a kernel for an op of a model.
+def new_kernel(name: str, model: Path | None, to: Path | None, tags: str | None, *, package: bool) -> None:
+    """Write the skeleton of a kernel for an op of a model, or of a package.
 
     NAME is the name of the op or composite.
 
     Writes a kernel in Python and in C++, with the op's inputs, outputs and options, a CMake file, and a test that runs
     and compares both. All of it works right away; the kernels return zeros until you edit them.
+
+    With --package, writes a Python package instead: a fusion, a recognizer and a kernel in C++ of an example to edit,
+    with their entry points, a test, and a workflow that builds wheels. Once it is installed, litefuse uses all of it.
     """
+    if package == (model is not None) or (package and tags is not None):
+        raise click.UsageError("kernels new takes either --from MODEL or --package, and --tags with the former only")
     from litefuse.litert.cpp.folders import check_empty
     from litefuse.support.report.sections import Section, count_of
-    from litefuse.tools.scaffold.project import module_name, new_project, read_ops
+    from litefuse.tools.scaffold.project import module_name, new_package, new_project, read_ops
 
     folder = to if to is not None else Path(module_name(name))
     check_empty(folder)
+    if model is None:
+        note = f"Next: cd {folder} && pip install . && pytest, then edit the places that are marked EDIT."
+        print_sections([Section(f"Written to {folder}", [(file,) for file in new_package(name, folder)], note=note)])
+        return
     with progress(f"Reading {model}") as on_step:
         calls = read_ops(model, [name], split_names(tags), on_step)[name]
     project = new_project(name, calls, model.name, folder)

@@ -4,6 +4,6 @@
 ``shapes``          infers how an output's shape depends on those of the inputs
 ``python_kernel``   the kernel in Python
 ``cpp_kernel``      the kernel in C++
-``project``         the folder with both, a build file, a test and their data
+``project``         the folder with both, a build file, a test and their data; or of a package with a kernel in C++
 ``kernel_folders``  folders of generated kernels, and of the C++ sources of the kernel pack
 """

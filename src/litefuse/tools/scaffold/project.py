@@ -1,8 +1,10 @@
-"""Project folder of a new kernel."""
+"""Project folder of a new kernel, or of a package with one."""
 
 from __future__ import annotations
 
+import keyword
 import re
+import sys
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -16,6 +18,8 @@ from litefuse.tools.scaffold.python_kernel import UNWRITTEN, class_name, python_
 from litefuse.tools.scaffold.saved_model import has_to_be_converted, read_saved_model
 
 _TEMPLATES = Path(__file__).with_name("templates")
+# The names of modules that a package would hide.
+_TAKEN = sys.stdlib_module_names | {"litefuse", "numpy", "tensorflow"}
 # At most this many calls of different types or options become test cases.
 _MOST_CASES = 8
 
@@ -110,6 +114,44 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
         if native:
             copy_kit(folder / "kit")
     return Project(folder, tuple(sorted([*texts, *models])), len(calls))
+
+
+def new_package(op: str, folder: Path) -> tuple[str, ...]:
+    """Writes the project of a Python package with a fusion, a recognizer and a kernel in C++, which all work.
+
+    Args:
+        op: The name of the composite and the op.
+        folder: The folder to write, which must not exist or be empty.
+
+    Returns:
+        The files, relative to the folder.
+
+    Raises:
+        LitefuseError: The name is none of a class, or the folder cannot be written.
+    """
+    module = module_name(op)
+    if not (op.isascii() and op.isidentifier()):
+        raise LitefuseError("this is not an identifier in C++", where=op, hint="A name such as RotaryEmbedding is one.")
+    if module in _TAKEN or keyword.iskeyword(module):
+        raise LitefuseError(f"Python has another module {module}", where=op, hint=f"A name such as My{op} works.")
+    names = {"OP": op, "MODULE": module, "PROJECT": module.replace("_", "-"), "CLASS": f"{class_name(op)}Kernel"}
+    files = {
+        "README.md": "readme.md",
+        "pyproject.toml": "pyproject.toml",
+        "hatch_build.py": "hatch_build.py",
+        ".gitignore": "gitignore",
+        ".github/workflows/wheels.yml": "wheels.yml",
+        f"src/{module}/__init__.py": "init.py",
+        f"src/{module}/conversion.py": "conversion.py",
+        f"src/{module}/kernel.cc": "kernel.cc",
+        f"tests/test_{module}.py": "test.py",
+    }
+    with new_folder(folder):
+        for name, template in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_new(path, filled((_TEMPLATES / "package" / f"{template}.in").read_text("utf-8"), names).encode())
+    return tuple(files)
 
 
 def _filled(text: str, names: dict[str, str], *, native: bool) -> str:
