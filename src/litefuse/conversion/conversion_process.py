@@ -73,6 +73,8 @@ def convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Rep
         error.module_path = _save_module(job, error.step)
         if error.module_path is not None:
             error.hint = f"Please report it, with the module that it worked on: {error.module_path}"
+            if step == SELF_CHECK:
+                error.hint = f"A kernel of yours may be at fault: litefuse kernels test runs it alone. {error.hint}"
         raise
     return replace(report, timings={"start": started[0], **report.timings})
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from litefuse.errors import LitefuseError
+from litefuse.errors import KernelError, LitefuseError
+from litefuse.litert.runtime.custom_op import find_kernel
 from litefuse.support.plug_ins.entry_points import PlugIn, find_plug_ins, take_plug_ins
 
 
@@ -86,6 +87,15 @@ def test_a_library_is_that_of_the_platform(
             plug_in.load()
     else:
         assert plug_in.load() == folder / file
+
+
+def test_a_library_that_does_not_load(installed: Path) -> None:
+    (installed / "with_kernels").mkdir()
+    (installed / "with_kernels" / "kernels.so").write_text("of another machine")
+    take_plug_ins([PlugIn("litefuse", "kernels", "with_kernels:kernels.so", "mine")])
+    for _ in range(2):
+        with pytest.raises(KernelError, match=r"is not a shared library .*\nInstall mine again, or remove it\."):
+            find_kernel("Mine")
 
 
 @pytest.mark.usefixtures("installed")

@@ -355,7 +355,11 @@ def _load_libraries() -> None:
 
     for plug_in in plug_ins:
         with third_party_code("the library cannot be loaded", plug_in.where, KernelError, own=LitefuseError):
-            register_library(str(plug_in.load()), plug_in)
+            try:
+                register_library(str(plug_in.load()), plug_in)
+            except KernelError as error:
+                hint = error.hint or f"Install {plug_in.package} again, or remove it."
+                raise KernelError(error.message, where=error.where, hint=hint) from error
     _libraries = plug_ins
 
 

@@ -61,7 +61,14 @@ def _converted(
     custom = {*ops}
     while True:
         try:
-            return convert(folder, tags=tags, allow_custom_ops=custom or False, composites="keep", on_step=on_step)
+            return convert(
+                folder,
+                tags=tags,
+                allow_custom_ops=custom or False,
+                composites="keep",
+                check_file=False,
+                on_step=on_step,
+            )
         except OpNotInModelError as error:  # they may be composites, or there is none
             custom -= {*error.ops}
         except UnsupportedOpsError as error:
