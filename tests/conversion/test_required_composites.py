@@ -8,8 +8,8 @@ import pytest
 
 import litefuse
 from litefuse.errors import LitefuseError, NotFusedError
+from litefuse.fusions.fusion import called_formulas, take_formulas
 from litefuse.fusions.recognizers import pattern
-from litefuse.fusions.recognizers.recognizer import called_recognizers, take_recognizers
 from litefuse.tools.demo import SAVED_MODEL
 from litefuse.tools.demo.check import MyCustomFusedOp
 
@@ -32,7 +32,7 @@ def test_patterns_are_names_of_those_that_fit() -> None:
 
 def test_what_a_recognizer_did_not_find() -> None:
     """The report says nothing of it; an error does where a composite of its name is asked for."""
-    before = called_recognizers()
+    before = called_formulas()
     try:
         litefuse.recognizer("grid_nowhere")(lambda x: pattern.erf(x) * pattern.tanh(x))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
         report = litefuse.convert(SAVED_MODEL, check_file=False).report
@@ -43,7 +43,7 @@ def test_what_a_recognizer_did_not_find() -> None:
         with pytest.raises(LitefuseError, match=r"'grid_\*', whose form was chosen, and its recognizer found no"):
             litefuse.convert(SAVED_MODEL, composites={"grid_*": "custom"})
     finally:
-        take_recognizers(before)
+        take_formulas(before)
 
 
 def test_what_has_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:

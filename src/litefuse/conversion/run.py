@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.model_file import summarize, write_model
-from litefuse.conversion.pipeline.composites import VariableValues, as_lowered, composite_reports, freeze_and_fuse
+from litefuse.conversion.pipeline.composites import (
+    VariableValues,
+    as_lowered,
+    composite_reports,
+    freeze_and_fuse,
+    log_composites,
+)
 from litefuse.conversion.pipeline.layer_naming import LayerNaming
 from litefuse.conversion.pipeline.lowering import Lowering, State, lower_module
 from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
@@ -37,7 +43,6 @@ from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import RUNTIME_KERNELS, CustomOpForm, tensorflow_name
 from litefuse.passes.weights import Weights
 from litefuse.support import report as reports
-from litefuse.support.logs.events import INFO, event
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
@@ -180,7 +185,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     _require_fused(required, composites, job.composites, findings.recognizers)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     composites = (*composite_reports(as_lowered(findings.outcomes, module)), *uncalled, *naming.composites(module))
-    _log_composites(composites)
+    log_composites(composites)
     _require_fused(of_layers, composites, job.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
@@ -225,22 +230,6 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         timings=steps.timings,
         counts=dict(COUNTS),
     )
-
-
-def _log_composites(composites: Sequence[CompositeReport]) -> None:
-    for composite in composites:
-        told = {
-            "composite": composite.name,
-            "function": composite.function,
-            "fused_into": composite.fused_into,
-            "told": True,
-        }
-        if composite.outcome == "fused":
-            message = f"{composite.name} is fused into {composite.fused_into}, {composite.compared}"
-            event("composites", INFO, message, event="fused", **told)
-        else:
-            message = f"{composite.name} is not fused: {composite.reason}"
-            event("composites", INFO, message, event="not fused", reason=composite.reason, **told)
 
 
 def _import(

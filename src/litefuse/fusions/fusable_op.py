@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.mlir import ir
     from litefuse.ir.types import TensorType
+    from litefuse.litert.runtime.custom_op import CustomOp
 
 _FLAG = "tfl_fusable_op"
 
@@ -38,6 +39,18 @@ class KeptComposite(Fusion):
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
         return b.composite(composite.name, composite.args, composite.result_types, _options(composite))
+
+
+def kernel_fusion(kernel: type[CustomOp], **options: Any) -> type[FusableOp]:
+    """Makes the fusion of composites that become the custom op of a kernel.
+
+    Args:
+        kernel: The kernel; it may be a ``Fusion``, too, whose ``verify`` and ``check_inputs`` then count.
+        options: The class's attributes, such as ``tolerance``.
+    """
+    names = ("__module__", "__qualname__", "__doc__")
+    bases = (kernel, FusableOp) if issubclass(kernel, Fusion) else (FusableOp,)
+    return type(kernel.__name__, bases, {**options, **{name: getattr(kernel, name) for name in names}})
 
 
 def _options(composite: Composite) -> dict[str, Any]:

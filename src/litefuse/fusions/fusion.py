@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
@@ -121,6 +121,10 @@ _own: dict[str, type[Fusion]] = {}  # from modules of this package that are load
 _installed: dict[str, type[Fusion]] = {}  # from plug-ins
 _registered: dict[str, type[Fusion]] = {}  # from the running program
 
+# The name of the composite, and the recognizer's class or function, by name and qualified name.
+_installed_formulas: dict[str, tuple[str, Any]] = {}
+_registered_formulas: dict[str, tuple[str, Any]] = {}
+
 
 def count_problem(composite: Composite, arguments: Sequence[str], results: Sequence[str] = ()) -> str | None:
     """Returns why a composite lacks its interface's numbers of arguments and results; None if it has them.
@@ -138,8 +142,13 @@ def count_problem(composite: Composite, arguments: Sequence[str], results: Seque
     return None
 
 
-def fusion(*names: str, replace: bool = False, **options: Any) -> Callable[[_FusionType], _FusionType]:
-    """Registers conversion code, a function or a ``Fusion`` subclass, for composites annotated with any of ``names``.
+def fusion(
+    *names: str, replace: bool = False, pattern: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[_FusionType], _FusionType]:
+    """Registers what becomes of composites with any of ``names``: conversion code, a kernel, or both in one class.
+
+    Conversion code is a function or a ``Fusion`` subclass. Composites of the name of a kernel, a ``CustomOp`` subclass,
+    become this custom op, and are compared with it. With a pattern, composites need no annotation.
 
     A function takes the builder, the arguments of the composite by position, and its attributes by keyword:
 
@@ -156,12 +165,15 @@ def fusion(*names: str, replace: bool = False, **options: Any) -> Callable[[_Fus
     Args:
         names: The annotations: the plain string given to ``experimental_implements``, or the name in its NameAttrList.
                 A name that ends in ``*`` matches annotations of Keras 2 (``api_implements``) with this prefix.
-        replace: Whether it may replace a fusion that is already registered.
+        replace: Whether it may replace what is registered already.
+        pattern: The formula of composites that are not annotated, which get the first name, or a ``Recognizer``
+            subclass, see ``recognizer``. By default, the attribute ``pattern`` of a class.
         options: ``tolerance``, ``unchecked``, ``open_results`` and ``ids_in_range``, see ``Fusion``.
 
     Raises:
-        FusionError: No name is given, a name is taken, it is neither a function nor a ``Fusion`` with ``rewrite``, or
-            the function's signature is not that of conversion code.
+        FusionError: No name is given, or several for a kernel; a name is taken; it is neither a function nor a
+            ``Fusion`` with ``rewrite`` nor a kernel; or the function's signature is not that of conversion code.
+        KernelError: The kernel is not complete, or the name is taken by another.
     """
     # Not redundant: without the parentheses, the decorator's argument is the class.
     if not names or not all(isinstance(name, str) for name in names):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -169,19 +181,41 @@ def fusion(*names: str, replace: bool = False, **options: Any) -> Callable[[_Fus
     if unknown := options.keys() - _OPTIONS.keys():
         raise FusionError(f"a fusion has no option {min(unknown)!r}", hint=f"It has {', '.join(sorted(_OPTIONS))}.")
 
+    name = names[0]
+
     def register(code: _FusionType) -> _FusionType:
         cls = _fusion_class(code, options)
-        for name, types in _OPTIONS.items():
-            if not isinstance(value := getattr(cls, name), types):
+        for option, types in _OPTIONS.items():
+            if not isinstance(value := getattr(cls, option), types):
                 wanted = " or ".join(kind.__name__ for kind in types)
-                raise FusionError(f"{name} is {value!r}, not {wanted}", where=place_of(cls))
+                raise FusionError(f"{option} is {value!r}, not {wanted}", where=place_of(cls))
+        if _is_kernel(code):
+            from litefuse.litert.runtime.custom_op import custom_op  # as in _is_kernel
+
+            if len(names) > 1:
+                raise FusionError(f"a kernel is for one custom op, not for {' and '.join(names)}")
+            custom_op(name, replace=replace)(cast("Any", code))
+        if (formula := pattern or getattr(code, "pattern", None)) is not None:
+            register_formula(name, formula)
         _register(cls, names, replace=replace)
         return code
 
     return register
 
 
+def _is_kernel(code: object) -> bool:
+    if not isinstance(code, type):
+        return False
+    from litefuse.litert.runtime.custom_op import CustomOp  # few fusions come with a kernel
+
+    return issubclass(code, CustomOp)
+
+
 def _fusion_class(code: Any, options: Mapping[str, Any]) -> type[Fusion]:
+    if _is_kernel(code) and getattr(code, "rewrite", Fusion.rewrite) is Fusion.rewrite:
+        from litefuse.fusions.fusable_op import kernel_fusion  # as above
+
+        return kernel_fusion(code, **options)
     if inspect.isfunction(code):
         from litefuse.fusions.function_fusion import function_fusion  # litefuse's own are classes
 
@@ -189,7 +223,7 @@ def _fusion_class(code: Any, options: Mapping[str, Any]) -> type[Fusion]:
     if not isinstance(code, type) or not issubclass(cast("type[object]", code), Fusion):
         name = getattr(cast("object", code), "__qualname__", repr(code))
         raise FusionError(
-            f"{name} is neither a function nor a subclass of litefuse.Fusion",
+            f"{name} is neither a function nor a subclass of litefuse.Fusion or litefuse.CustomOp",
             hint="Decorate a function, def f(b, x, ..., *, attribute=...), or class C(litefuse.Fusion) itself.",
         )
     cls = cast("type[Fusion]", code)
@@ -219,6 +253,51 @@ def _register(cls: type[Fusion], names: tuple[str, ...], *, replace: bool) -> No
                 hint="Pass replace=True to take its place.",
             )
     (_registered if loading_plug_in() is None else _installed).update(dict.fromkeys(names, cls))
+
+
+def register_formula(name: str, target: Any) -> None:
+    """Registers a formula of a composite that need not be annotated, see ``recognizer``.
+
+    Args:
+        name: The composite's name.
+        target: A function, or a ``Recognizer`` subclass.
+
+    Raises:
+        FusionError: It is neither, or has a parameter that cannot be bound to a pattern.
+    """
+    is_class = inspect.isclass(target) and hasattr(target, "check")
+    formula: Any = getattr(target, "formula", None) if is_class else target
+    if not inspect.isfunction(formula):
+        raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
+    if formula.__module__ == "litefuse.fusions.recognizers.recognizer":
+        raise FusionError(f"{target.__qualname__} has no method formula", hint="Write formula(self, x, ...).")
+    kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
+    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
+        raise FusionError(
+            f"the formula {formula.__qualname__} takes any number of arguments",
+            hint="Give each argument its own parameter.",
+        )
+    load_plug_ins()
+    registry = _registered_formulas if loading_plug_in() is None else _installed_formulas
+    registry[f"{name} {target.__module__}.{target.__qualname__}"] = name, target
+
+
+def registered_formulas() -> Iterable[tuple[str, Any]]:
+    """Returns names and formulas in the order in which they are tried: those of the running program come first."""
+    load_plug_ins()
+    installed = {key: value for key, value in _installed_formulas.items() if key not in _registered_formulas}
+    return {**_registered_formulas, **installed}.values()
+
+
+def called_formulas() -> Mapping[str, tuple[str, Any]]:
+    """Returns the formulas that the running program registered, for the conversion process."""
+    return dict(_registered_formulas)
+
+
+def take_formulas(registered: Mapping[str, tuple[str, Any]]) -> None:
+    """Replaces the registered formulas with those of another process."""
+    _registered_formulas.clear()
+    _registered_formulas.update(registered)
 
 
 @functools.cache

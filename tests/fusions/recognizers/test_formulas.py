@@ -8,9 +8,10 @@ import pytest
 
 import litefuse
 from litefuse.errors import FusionError
+from litefuse.fusions.fusion import called_formulas, take_formulas
 from litefuse.fusions.recognizers.pattern import Pattern, erf, sigmoid, tanh
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
-from litefuse.fusions.recognizers.recognizer import called_recognizers, registered_recognizers, take_recognizers
+from litefuse.fusions.recognizers.recognizer import registered_recognizers
 from litefuse.ir.annotations import read_annotation
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir, mlir_context
@@ -33,9 +34,9 @@ func.func public @main(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>
 @pytest.fixture(autouse=True)
 def nothing_else() -> Iterator[None]:
     """Forgets what a test registers."""
-    before = dict(called_recognizers())
+    before = dict(called_formulas())
     yield
-    take_recognizers(before)
+    take_formulas(before)
 
 
 def recognized(text: str = _TEXT) -> tuple[dict[str, Mapping[str, Any]], list[tuple[str, int, str | None]]]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import litefuse
+from litefuse.fusions.fusion import called_formulas, take_formulas
 from litefuse.fusions.recognizers.pattern import (
     Pattern,
     concat,
@@ -24,7 +25,7 @@ from litefuse.fusions.recognizers.pattern import (
     tanh,
 )
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
-from litefuse.fusions.recognizers.recognizer import called_recognizers, registered_recognizers, take_recognizers
+from litefuse.fusions.recognizers.recognizer import registered_recognizers
 from litefuse.ir.annotations import read_annotation
 from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import func, ir, mlir_context
@@ -36,9 +37,9 @@ from tests.fusions.recognizers.test_layers import GELUS, RMS_NORMS, ROTARY, Buil
 @pytest.fixture(autouse=True)
 def nothing_else() -> Iterator[None]:
     """Forgets what a test registers."""
-    before = dict(called_recognizers())
+    before = dict(called_formulas())
     yield
-    take_recognizers(before)
+    take_formulas(before)
 
 
 def recognized(

@@ -31,6 +31,7 @@ from litefuse.ir.passes import Pass, run_passes
 from litefuse.passes.variables.freeze_variables import Verdict
 from litefuse.passes.weights import Weights
 from litefuse.support import report as reports
+from litefuse.support.logs.events import INFO, event
 from litefuse.support.options.forms import CompositeForms, RnnForm
 from litefuse.support.report import CompositeReport, VariableReport
 
@@ -209,6 +210,23 @@ def composite_reports(outcomes: Iterable[Outcome]) -> tuple[CompositeReport, ...
         )
         for outcome, count in call_sites.items()
     )
+
+
+def log_composites(composites: Iterable[CompositeReport]) -> None:
+    """Logs the outcome of each composite."""
+    for composite in composites:
+        told = {
+            "composite": composite.name,
+            "function": composite.function,
+            "fused_into": composite.fused_into,
+            "told": True,
+        }
+        if composite.outcome == "fused":
+            message = f"{composite.name} is fused into {composite.fused_into}, {composite.compared}"
+            event("composites", INFO, message, event="fused", **told)
+        else:
+            message = f"{composite.name} is not fused: {composite.reason}"
+            event("composites", INFO, message, event="not fused", reason=composite.reason, **told)
 
 
 def _variable_report(verdict: Verdict, imported: ImportedModule) -> VariableReport:

@@ -83,7 +83,7 @@ class Replacer:
             )
             faster = self._forms.faster and not self._forms.is_chosen(annotation.name)
             reason = _build(fusion, composite, replacement, body, inline_faster=faster)
-            fused_into = [] if reason is not None else _fused_ops(replacement)
+            fused_into = [] if reason is not None else _fused_ops(replacement, fusion)
             if form == "builtin" and reason is None:
                 custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom"})
                 reason = _not_builtin(custom) if custom else None
@@ -113,7 +113,7 @@ class Replacer:
         if self._check is None:
             return CheckResult(unchecked="the check of fusions is off")
         of_its_name = isinstance(fusion, FusableOp | KeptComposite)
-        kernel = _kernel(replacement) if of_its_name else ""
+        kernel = _kernel(replacement, fusion) if of_its_name else ""
         why = self._not_compared(function, kernel, composite.name) if of_its_name else fusion.unchecked
         if why is not None:
             return CheckResult(unchecked=why)
@@ -181,10 +181,17 @@ class _Body:
             self._copy.operation.erase()
 
 
-def _fused_ops(replacement: func.FuncOp) -> list[ir.OpView]:
-    """The ops that a fusion is named by: not those that prepare operands, nor TensorFlow's, which the engine lowers."""
+def _fused_ops(replacement: func.FuncOp, fusion: Fusion) -> list[ir.OpView]:
+    """The ops that a fusion is named by: not those that prepare operands.
+
+    TensorFlow's, which the engine lowers, are what a function computes with operators; classes prepare operands so.
+    """
     ops = [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
-    return [op for op in ops if not op.name.startswith("tf.")] or ops
+    return (
+        ops
+        if getattr(fusion, "function", None) is not None
+        else [op for op in ops if not op.name.startswith("tf.")] or ops
+    )
 
 
 def _not_builtin(custom_ops: Sequence[str]) -> str:
@@ -372,9 +379,9 @@ def _op_name(op: ir.OpView) -> str:
     return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name.removeprefix("tf.")
 
 
-def _kernel(replacement: func.FuncOp) -> str:
+def _kernel(replacement: func.FuncOp, fusion: Fusion) -> str:
     """Returns the name of the op, and of the kernel that runs it, that stands for a whole body."""
-    (op,) = _fused_ops(replacement)
+    (op,) = _fused_ops(replacement, fusion)
     return _op_name(op).removeprefix(_KEPT)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
 
 from litefuse.errors import FusionError
-from litefuse.fusions.fusion import called_fusions, take_fusions
-from litefuse.support.plug_ins.entry_points import load_plug_ins, loading_plug_in, place_of
+from litefuse.fusions.fusion import (
+    called_formulas,
+    called_fusions,
+    register_formula,
+    registered_formulas,
+    take_formulas,
+    take_fusions,
+)
+from litefuse.support.plug_ins.entry_points import load_plug_ins, place_of
 
 if TYPE_CHECKING:
     from litefuse.fusions.recognizers.pattern import Pattern
@@ -80,12 +86,7 @@ class Recognizer:
         return None
 
 
-_Target: TypeAlias = "type[Recognizer] | Formula"
 _TargetType = TypeVar("_TargetType", bound="type[Recognizer] | Callable[..., Any]")
-
-# By qualified name: the composite's name, and the class or the formula.
-_installed: dict[str, tuple[str, _Target]] = {}  # those of plug-ins
-_registered: dict[str, tuple[str, _Target]] = {}  # those of the program that runs
 
 
 def recognizer(name: str = "") -> Callable[[_TargetType], _TargetType]:
@@ -106,35 +107,15 @@ def recognizer(name: str = "") -> Callable[[_TargetType], _TargetType]:
         raise FusionError("a recognizer needs its composite's name", hint='Write @litefuse.recognizer("name").')
 
     def register(target: _TargetType) -> _TargetType:
-        _check(target)
-        load_plug_ins()
-        recognizers = _registered if loading_plug_in() is None else _installed
-        recognizers[f"{target.__module__}.{target.__qualname__}"] = name, target
+        register_formula(name, target)
         return target
 
     return register
 
 
-def _check(target: Any) -> None:
-    is_class = inspect.isclass(target) and issubclass(cast("type[Any]", target), Recognizer)
-    if not is_class and not inspect.isfunction(target):
-        raise FusionError(f"{target!r} is neither a function nor a subclass of litefuse.Recognizer")
-    if is_class and cast("type[Recognizer]", target).formula is Recognizer.formula:
-        raise FusionError(f"{target.__qualname__} has no method formula", hint="Write formula(self, x, ...).")
-    formula: Callable[..., Any] = getattr(target, "formula", target)
-    kinds = {parameter.kind for parameter in inspect.signature(formula).parameters.values()}
-    if kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
-        raise FusionError(
-            f"the formula {formula.__qualname__} takes any number of arguments",
-            hint="Give each argument its own parameter.",
-        )
-
-
 def registered_recognizers() -> list[Recognizer]:
     """Returns all recognizers, in the order in which they are tried: those of the running program come first."""
-    load_plug_ins()
-    targets = {**_registered, **{key: value for key, value in _installed.items() if key not in _registered}}
-    return [_instance(name, target) for name, target in targets.values()]
+    return [_instance(name, target) for name, target in registered_formulas()]
 
 
 def _instance(name: str, target: type[Recognizer] | Formula) -> Recognizer:
@@ -147,31 +128,20 @@ def _instance(name: str, target: type[Recognizer] | Formula) -> Recognizer:
     return instance
 
 
-def called_recognizers() -> Mapping[str, tuple[str, Any]]:
-    """Returns the recognizers that the running program registered, for the process that converts."""
-    return dict(_registered)
-
-
-def take_recognizers(registered: Mapping[str, tuple[str, Any]]) -> None:
-    """Registers the recognizers of another process, and forgets those of an earlier one."""
-    _registered.clear()
-    _registered.update(registered)
-
-
 def pickle_registered() -> bytes | None:
     """Pickles the fusions and recognizers of the running program for the process that converts; None if there are none.
 
     A class of an importable module is sent by name, one of a script or notebook with its code.
     """
-    fusions, recognizers = called_fusions(), called_recognizers()
-    if not fusions and not recognizers:
+    fusions, formulas = called_fusions(), called_formulas()
+    if not fusions and not formulas:
         return None
     from litefuse.support.plug_ins.by_value import pickle_by_value
 
     try:
-        return pickle_by_value((fusions, recognizers))
+        return pickle_by_value((fusions, formulas))
     except Exception:  # whatever their state raises
-        for name, code in (*fusions.items(), *recognizers.values()):
+        for name, code in (*fusions.items(), *formulas.values()):
             try:
                 pickle_by_value(code)
             except Exception as error:  # as above
@@ -191,4 +161,4 @@ def unpickle_registered(data: bytes | None) -> None:
         load_plug_ins()  # before the others are registered, which may override theirs on purpose
         registered = pickle.loads(data)
     take_fusions(registered[0])
-    take_recognizers(registered[1])
+    take_formulas(registered[1])
