@@ -88,7 +88,7 @@ SELDOM = (
     "tests/kernels/generator/test_chains.py::test_signatures_stay_and_the_kernels_compute_the_same",
     "tests/tensorflow/test_gpu_forms.py::test_transformers",
     "tests/tensorflow/test_layers.py::test_quantized",
-    "tests/tensorflow/test_generated_composites.py::test_composites_without_a_kernel_have_a_reason",
+    "tests/tensorflow/test_generated_composites.py::test_each_composite_gets_a_kernel",
     "tests/tools/batch_runs/test_cluster_workers.py::test_a_model_that_ends_its_workers",
     "tests/litert/cpp/test_headers.py::test_each_header_compiles_alone",
     "tests/tensorflow/test_batch.py::test_tensorflow_stays_warm",

@@ -214,6 +214,72 @@ def windowed_sums(tf: Any, x: Any) -> Any:
     return tf.reduce_sum(tf.square(tf.signal.frame(x, 400, 160) * window), -1)
 
 
+def log_mel_spectrogram(tf: Any, audio: Any) -> Any:
+    """Logarithms of mel bands of the magnitudes of windows of 400 samples, one each 160."""
+    frames = tf.signal.frame(audio, 400, 160) * tf.signal.hann_window(400)
+    magnitudes = tf.abs(tf.signal.rfft(frames, [512]))
+    bands = tf.signal.linear_to_mel_weight_matrix(80, 257, 16000, 60.0, 7600.0)
+    return tf.math.log(tf.tensordot(magnitudes, bands, 1) + 1e-6)
+
+
+def _sampled(tf: Any, images: Any, x: Any, y: Any) -> Any:
+    """Images at points in pixels, linear between these and 0 outside: PyTorch's ``grid_sample``."""
+    shape = tf.shape(images)
+    left, top = tf.floor(x), tf.floor(y)
+    total = tf.constant(0.0)
+    for columns, across in ((left, left + 1.0 - x), (left + 1.0, x - left)):
+        for rows, down in ((top, top + 1.0 - y), (top + 1.0, y - top)):
+            column, row = tf.cast(columns, tf.int32), tf.cast(rows, tf.int32)
+            inside = (column >= 0) & (column < shape[2]) & (row >= 0) & (row < shape[1])
+            places = [tf.clip_by_value(row, 0, shape[1] - 1), tf.clip_by_value(column, 0, shape[2] - 1)]
+            pixels = tf.gather_nd(images, tf.stack(places, -1), batch_dims=1)
+            total += pixels * (across * down * tf.cast(inside, tf.float32))[..., tf.newaxis]
+    return total
+
+
+def grid_sample(tf: Any, images: Any, grid: Any) -> Any:
+    size = tf.cast(tf.shape(images)[1:3], tf.float32)
+    x, y = (((grid[..., axis] + 1.0) * size[1 - axis] - 1.0) / 2.0 for axis in (0, 1))
+    return _sampled(tf, images, x, y)
+
+
+def deformable_convolution(tf: Any, images: Any, offsets: Any, filters: Any) -> Any:
+    """A convolution with a filter of 3 x 3, each point of which is moved by an offset [y, x]."""
+    shape = tf.shape(images)
+    offsets = tf.reshape(offsets, [shape[0], shape[1], shape[2], 9, 2])
+    rows, columns = tf.range(shape[1])[:, tf.newaxis, tf.newaxis], tf.range(shape[2])[tf.newaxis, :, tf.newaxis]
+    down, across = np.divmod(np.arange(9), 3)
+    y = tf.cast(rows + down - 1, tf.float32) + offsets[..., 0]
+    x = tf.cast(columns + across - 1, tf.float32) + offsets[..., 1]
+    points = tf.reshape(_sampled(tf, images, x, y), [shape[0], shape[1], shape[2], 9 * images.shape[-1]])
+    return tf.tensordot(points, filters, 1)
+
+
+def embedding_bag(tf: Any, table: Any, ids: Any, bags: Any) -> Any:
+    """Sums of the rows of a table that belong to each of 64 bags."""
+    return tf.math.unsorted_segment_sum(tf.gather(table, ids), bags, 64)
+
+
+def yolo_decode(tf: Any, logits: Any, anchors: Any) -> Any:
+    """Boxes [x, y, width, height] in pixels, and scores, of three anchors in each cell of 8 x 8 pixels: YOLOv5."""
+    shape = tf.shape(logits)
+    cells = tf.sigmoid(tf.reshape(logits, [shape[0], shape[1], shape[2], 3, 85]))
+    rows, columns = tf.meshgrid(tf.range(shape[1]), tf.range(shape[2]), indexing="ij")
+    grid = tf.cast(tf.stack([columns, rows], -1), tf.float32)[tf.newaxis, :, :, tf.newaxis]
+    centers = (cells[..., :2] * 2.0 - 0.5 + grid) * 8.0
+    boxes = tf.concat([centers, tf.square(cells[..., 2:4] * 2.0) * anchors, cells[..., 4:5] * cells[..., 5:]], -1)
+    return tf.reshape(boxes, [shape[0], -1, 84])
+
+
+def best_detections(tf: Any, scores: Any, boxes: Any) -> Any:
+    """The 100 best of all classes of all boxes, of which there are none twice: DETR and YOLOv10."""
+    classes = scores.shape[-1]
+    scores, places = tf.math.top_k(tf.reshape(scores, [tf.shape(scores)[0], -1]), 100)
+    x, y, width, height = tf.unstack(tf.gather(boxes, places // classes, batch_dims=1), axis=-1)
+    corners = tf.stack([x - width / 2.0, y - height / 2.0, x + width / 2.0, y + height / 2.0], -1)
+    return corners, scores, places % classes
+
+
 def _boxes(random: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     corners = random.uniform(0, 0.7, (shape[0], 2))
     return np.concatenate([corners, corners + random.uniform(0.02, 0.3, corners.shape)], 1)
@@ -236,6 +302,10 @@ def _mask(random: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[An
 def _descending(random: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     exponents = np.exp(2 * random.normal(0, 1, shape))
     return -np.sort(-exponents / exponents.sum(-1, keepdims=True), -1)
+
+
+def _points(random: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    return random.uniform(-1.1, 1.1, shape)
 
 
 def _labels(random: np.random.Generator, shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -356,4 +426,46 @@ COMPOSITES: dict[str, Composite] = {
         (Input("real", (None, None, 257), (2, 3), (1, 1000)), Input("imaginary", (None, None, 257), (2, 3), (1, 1000))),
     ),
     "WindowedSums": Composite("windowed sums", windowed_sums, (Input("x", (None, 16000), (2,), (4,)),)),
+    "LogMelSpectrogram": Composite(
+        "log-mel spectrogram", log_mel_spectrogram, (Input("audio", (None, 16000), (2,), (1,)),)
+    ),
+    "GridSample": Composite(
+        "grid sampling",
+        grid_sample,
+        (
+            Input("images", (None, None, None, 16), (2, 5, 7), (1, 128, 128)),
+            Input("grid", (None, None, None, 2), (2, 4, 3), (1, 128, 128), draw=_points),
+        ),
+    ),
+    "DeformableConvolution": Composite(
+        "deformable convolution",
+        deformable_convolution,
+        (
+            Input("images", (None, None, None, 16), (2, 5, 7), (1, 64, 64)),
+            Input("offsets", (None, None, None, 18), (2, 5, 7), (1, 64, 64)),
+            Input("filters", (144, 32), (), ()),
+        ),
+    ),
+    "EmbeddingBag": Composite(
+        "embedding bag",
+        embedding_bag,
+        (
+            Input("table", (1000, 64), (), ()),
+            Input("ids", (None,), (50,), (4096,), "int32", _labels),
+            Input("bags", (None,), (50,), (4096,), "int32", _labels),
+        ),
+    ),
+    "YoloDecode": Composite(
+        "YOLO decoding",
+        yolo_decode,
+        (
+            Input("logits", (None, None, None, 255), (2, 3, 5), (1, 80, 80)),
+            Input("anchors", (3, 2), (), (), draw=_positive),
+        ),
+    ),
+    "BestDetections": Composite(
+        "best detections",
+        best_detections,
+        (Input("scores", (None, 300, 80), (2,), (1,), draw=_positive), Input("boxes", (None, 300, 4), (2,), (1,))),
+    ),
 }

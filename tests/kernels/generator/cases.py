@@ -334,26 +334,6 @@ def _broadcasts(b: BodyWriter) -> None:
 
 
 @case
-def _gathers(b: BodyWriter) -> None:
-    table, ids = b.input("float32", 7, 3), b.input("int32", None, 2)
-    row = b.op("GATHER", [table, ids], "float32", axis=0)
-    b.give(b.op("MUL", [row, b.constant([1, 2, 3])], "float32"))
-
-
-@case
-def _gather_along_rows(b: BodyWriter) -> None:
-    x = b.input("float32", None, 5, 2)
-    b.give(b.op("GATHER", [x, b.constant([4, 0, 0], "int64")], "float32", axis=1))
-
-
-@case
-def _one_hot(b: BodyWriter) -> None:
-    ids = b.input("int32", None, 3)
-    args = [ids, b.constant(4, "int32"), b.constant(1.5), b.constant(-0.5)]
-    b.give(b.op("ONE_HOT", args, "float32", axis=-1), b.op("ONE_HOT", args, "float32", axis=1))
-
-
-@case
 def _ranges(b: BodyWriter) -> None:
     x = b.input("float32", None, None)
     shape = b.op("SHAPE", [x], "int32", outType=2)

@@ -19,6 +19,7 @@ from litefuse.litert.results.difference import difference
 from tests.every import every
 from tests.kernels.generator.bodies import BodyWriter, file_of
 from tests.kernels.generator.cases import CASES
+from tests.kernels.generator.index_cases import INDICES
 
 _SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 100.25, -100.25, 1e-30, -1e30, 300.0, -300.0, 88.0]
 # The cases whose numbers are as large as those.
@@ -36,7 +37,8 @@ _TAKE_ANY = (
 _SANITIZED = bool(os.environ.get("LITEFUSE_SANITIZED_KERNELS"))
 
 # The cases that are called with an empty batch.
-_EMPTY = ("binary", "softmaxes", "concatenation", "reshapes", "running_sums", "arguments", "gathers")
+_EMPTY = ("binary", "softmaxes", "concatenation", "reshapes", "running_sums", "arguments", "gathers", "segments")
+_OUTSIDE = ("gathers", "gathers_of_batches", "gathers_of_elements", "segments", "largest")
 
 # Sums in another order, whose results are much smaller than what is added.
 _SUMS = ("sum", "mean")
@@ -53,7 +55,7 @@ def generated(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     """The cases that are run."""
     tests = [item for item in request.session.items if isinstance(item, pytest.Function)]
     rules = [test.callspec.params for test in tests if test.function is test_rule]
-    chosen = {*(str(each["name"]) for each in rules), "repeated_rows", *_EMPTY}
+    chosen = {*(str(each["name"]) for each in rules), "repeated_rows", *_EMPTY, *_OUTSIDE}
     writers: list[BodyWriter] = []
     for name, write in ((name, write) for name, write in CASES.items() if name in chosen):
         writers.append(BodyWriter(name))
@@ -114,8 +116,8 @@ def drawn(body: Body, name: str, sizes: tuple[int, int], seed: int) -> list[npt.
             array = (random.normal(size=shape) + 1j * random.normal(size=shape)).astype(dtype)
         elif dtype == np.bool_:
             array = random.integers(0, 2, shape).astype(dtype)
-        elif name in ("gathers", "one_hot"):
-            array = random.integers(0, 4 if name == "one_hot" else 7, shape).astype(dtype)
+        elif name in INDICES:
+            array = random.integers(0, INDICES[name], shape).astype(dtype)
         elif place == 1 and name.startswith(("binary", "power")):
             array = random.integers(1, 6, shape).astype(dtype)
             if name.startswith("binary") and name != "binary_uint8":
@@ -141,6 +143,20 @@ def test_rule(generated: Generated, name: str) -> None:
         for number, (one, other) in enumerate(zip(found, expected, strict=True)):
             away = difference(one, other)
             assert away.error <= (1e-5 if name in _SUMS else 1e-6), (sizes, number, away, one, other)
+
+
+@pytest.mark.parametrize("name", _OUTSIDE)
+def test_places_outside_are_refused_as_by_the_body(generated: Generated, name: str) -> None:
+    body = generated.bodies[name]
+    arrays = drawn(body, name, (2, 3), 0)  # too few columns for the four largest
+    if name != "largest":
+        arrays[1].flat[-1] = 7
+    for run in (
+        Run(body_model(generated.content, body), None),
+        Run(composite_model(generated.content, body), generated.library),
+    ):
+        with pytest.raises(RuntimeError, match=r"outside|beyond|bounds|elements|max_index|higher"):
+            run(arrays)
 
 
 def test_sizes_that_are_1_are_repeated_as_in_the_body(generated: Generated) -> None:

@@ -26,8 +26,8 @@ _FEWEST_OPS = 3
 _MOST_OPS = 100
 # Larger constants become operands.
 _LARGEST_CONSTANT = 1 << 16
-# What runs faster elsewhere, although there are rules for small sizes.
-_PRODUCTS = frozenset({"FULLY_CONNECTED", "BATCH_MATMUL"})
+# What runs faster elsewhere, although there are rules for small sizes; and a choice that rounding before it may change.
+_LEFT_OUT = frozenset({"FULLY_CONNECTED", "BATCH_MATMUL", "TOPK_V2"})
 # What XNNPACK takes in float32, of the ops that have rules. A table, because chains are found without running the
 # model, which may need kernels for that; it only orders them, and all are measured.
 # fmt: off
@@ -153,7 +153,7 @@ class _Groups:
         tensors = [self._graph.tensors[index] for index in (*op.inputs, *op.outputs) if index >= 0]
         return (
             op.name in RULES
-            and op.name not in _PRODUCTS
+            and op.name not in _LEFT_OUT
             and "CONV" not in op.name
             and op.name != "WHILE"  # its parts are not read here
             and not any(tensor.is_variable for tensor in tensors)

@@ -48,7 +48,7 @@ class Scope:
     level: int
     variable: Variable | None = None
     is_branch: bool = False
-    items: list[str | Loop | Branch] = field(default_factory=list["str | Loop | Branch"])
+    items: list[Item] = field(default_factory=list["Item"])
     values: dict[object, object] = field(default_factory=dict[object, object])
 
 
@@ -73,13 +73,20 @@ class Branch:
     otherwise: Scope
 
 
-Item: TypeAlias = "str | Loop | Branch"
+@dataclass(eq=False)
+class Call:
+    """A call of a function, around which no loop is vectorized."""
+
+    text: str
+
+
+Item: TypeAlias = "str | Loop | Branch | Call"
 
 
 def numbers_in(item: Item | Scope) -> Iterator[int]:
     """Yields the numbers of the positions in a loop."""
-    if isinstance(item, str):
-        for piece in item.split("\x01")[1:]:
+    if isinstance(item, (str, Call)):
+        for piece in (item if isinstance(item, str) else item.text).split("\x01")[1:]:
             yield int(piece.partition("\x02")[0])
     elif isinstance(item, Loop):
         if item.accumulation is not None:

@@ -10,7 +10,7 @@ emission finds that on the way, notes it in ``Plan``, and begins anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -20,7 +20,7 @@ from litefuse.kernels.generator.forms import NotGenerated
 from litefuse.kernels.generator.indices import Index, Variable
 from litefuse.kernels.generator.loops import Again, Loops
 from litefuse.kernels.generator.nodes import (
-    ArgumentReduction,
+    Collected,
     Computed,
     Counted,
     Joined,
@@ -29,8 +29,6 @@ from litefuse.kernels.generator.nodes import (
     Node,
     Picked,
     Position,
-    Reduction,
-    Running,
     Stored,
 )
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size, product
@@ -84,14 +82,16 @@ class Emitter(Loops):
     Attributes:
         sizes: The sizes of the kernel.
         plan: What earlier attempts found out.
-        reduced: Returns an element of a reduction or running sum, after the loops that compute it.
+        collected: Returns an element of a tensor that takes a loop, after the loops that compute it.
+        stored: The names of tensors that have been computed before.
         uses: How many operands each tensor is.
         arrays: The arrays in the heap that the function needs.
         positions: The positions of elements that occur in the code.
         types: The types of the elements of inputs, constants and arrays, by their names.
     """
 
-    reduced: Callable[[Emitter, Reduction | ArgumentReduction | Running, Position], Scalar] = field(kw_only=True)
+    collected: Callable[[Emitter, Collected, Position], Scalar] = field(kw_only=True)
+    stored: Mapping[Node, str] = field(kw_only=True)
     uses: dict[Node, int] = field(default_factory=dict[Node, int])
     arrays: list[Array] = field(default_factory=list[Array])
     positions: list[Index] = field(default_factory=list[Index])
@@ -112,12 +112,13 @@ class Emitter(Loops):
                 known = scope.values[key]
                 assert isinstance(known, Scalar)
                 return known
+        if node in self.stored:
+            return self._remembered(node, position, self._element_of(node, self.stored[node], position))
         match node:
             case Literal():
                 return Scalar(node.text, 0, is_plain=True)
             case Stored():
-                self.types[node.name] = node.cpp_type
-                return self._remembered(node, position, self.element(node.name, node.shape, position))
+                return self._remembered(node, position, self._element_of(node, node.name, position))
             case Moved():
                 return self.at(node.source, node.place(self, position))
             case Counted():
@@ -128,10 +129,14 @@ class Emitter(Loops):
                 return self._joined(node, position)
             case Computed():
                 return self._computed(node, position)
-            case Reduction() | ArgumentReduction() | Running():
-                return self.reduced(self, node, position)
+            case Collected():
+                return self.collected(self, node, position)
             case _:
                 raise TypeError(node)
+
+    def _element_of(self, node: Node, name: str, position: Position) -> Scalar:
+        self.types[name] = node.cpp_type
+        return self.element(name, node.shape, position)
 
     def element(self, name: str, shape: Sequence[Size], position: Sequence[Index]) -> Scalar:
         """Returns the element of an array at a position."""
@@ -229,10 +234,16 @@ class Emitter(Loops):
         return Scalar(product, index.level, is_plain=False)
 
     def _picked(self, node: Picked, position: Position) -> Scalar:
-        where, place = node.place(self, position)
-        element = self.at(node.indices, where)
-        picked = self.integer("pick", f"static_cast<int64_t>({element.text})", element.level, _loops(where))
-        return self.at(node.source, place(picked))
+        places, chosen = node.place(position)
+        source, place = node.source, chosen([self.pick(node.indices, place) for place in places])
+        if isinstance(source, Computed) and source.is_costly and _is_read_often(node) and not self.is_filling(source):
+            return self.kept(source, place, [axis for axis, index in enumerate(place) if _is_picked(index)])
+        return self.at(source, place)
+
+    def pick(self, node: Node, position: Position) -> Index:
+        """Returns an element of a tensor of integers, as an index."""
+        element = self.at(node, position)
+        return self.integer("pick", f"static_cast<int64_t>({element.text})", element.level, _loops(position))
 
     def _joined(self, node: Joined, position: Position) -> Scalar:
         start = ZERO
@@ -352,6 +363,16 @@ class Emitter(Loops):
         return node in self._filled
 
     _filled: list[Node] = field(default_factory=list[Node])
+
+
+def _is_read_often(node: Picked) -> bool:
+    """Whether more elements are picked than there are."""
+    picked, there = product(node.shape), product(node.source.shape)
+    return picked.names == there.names and picked.factor > there.factor
+
+
+def _is_picked(index: Index) -> bool:
+    return any(variable.key is None for variable in index.variables)
 
 
 def _loops(position: Position) -> frozenset[Variable]:

@@ -33,6 +33,8 @@ _LARGEST_CONSTANT = 1 << 18
 _LONG_ROW = 64
 # Integer tensors of more elements are not shapes.
 _MOST_SIZES = 64
+# More of them that are known are an array, not numbers in the code.
+_FEW_SIZES = 4
 # Bodies of more ops, in all turns of their loops, are none that one kernel is for.
 _MOST_OPS = 1 << 13
 # Larger integers are not sizes, not even of what is twice as large.
@@ -44,7 +46,7 @@ class Check:
     """A condition that must be false for every element at run time.
 
     Attributes:
-        node: A tensor of one BOOL.
+        node: A tensor of BOOL.
         message: The message where it is true.
     """
 
@@ -233,13 +235,21 @@ class Graph:
         value = tensor.value
         if value is None:
             raise NotGenerated(f"a constant is of {tensor.dtype}" if tensor.is_constant else "the body is not in order")
+        return self.array(value, tensor.dtype)
+
+    def array(self, value: npt.NDArray[Any], dtype: str) -> Node:
+        """Returns a constant.
+
+        Raises:
+            NotGenerated: It is too large.
+        """
         if value.nbytes > _LARGEST_CONSTANT:
             raise NotGenerated(f"a constant has {value.nbytes:,} bytes; up to {_LARGEST_CONSTANT:,} are written as C++")
         shape = tuple(map(number, value.shape))
         if value.size and (value == value.flat[0]).all():
-            return Literal(tensor.dtype, shape, text=literal(value.flat[0], tensor.dtype), number=self.next_number())
+            return Literal(dtype, shape, text=literal(value.flat[0], dtype), number=self.next_number())
         name = f"constant_{len(self.constants) + 1}"
-        made = Stored(tensor.dtype, shape, name=name, label=name, number=self.next_number())
+        made = Stored(dtype, shape, name=name, label=name, number=self.next_number())
         self.constants[name] = (made, value)
         return made
 
@@ -248,6 +258,9 @@ class Graph:
             text = literal(size.known, dtype) if size.known is not None else f"static_cast<{CPP_TYPES[dtype]}>({size})"
             return Literal(dtype, () if values.ndim == 0 else (ONE,), text=text, number=self.next_number())
 
+        known = [cast("Size", size).known for size in values.ravel()]
+        if len(known) > _FEW_SIZES and None not in known:
+            return self.array(np.array(known, dtype.lower()).reshape(values.shape), dtype)
         if values.ndim == 0:
             return one(values.item())
         parts = tuple(one(size) for size in values.ravel())
@@ -419,6 +432,13 @@ class Graph:
             dtype, shape, args=tuple(args), text=text, is_costly=costly, label=label, number=self.next_number()
         )
 
+    def transposed(self, source: Node, order: Sequence[int]) -> Moved:
+        shape = [source.shape[axis] for axis in order]
+        places = [order.index(axis) for axis in range(len(order))]
+        made = self.moved(source, shape, lambda _, position: tuple(position[place] for place in places))
+        made.order = tuple(order)
+        return made
+
     def moved(self, source: Node, shape: Sequence[Size], place: Callable[[Any, Position], Position]) -> Moved:
         self.require_tensor(shape)
         return Moved(
@@ -449,5 +469,4 @@ class Graph:
 
     def check(self, node: Node, message: str) -> None:
         """Has the kernel fail where any element of a tensor of BOOL is true."""
-        flat = self.reduction(node, range(len(node.shape)), "any") if node.shape else node
-        self.checks.append(Check(flat, message))
+        self.checks.append(Check(node, message))

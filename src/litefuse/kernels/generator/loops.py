@@ -142,6 +142,9 @@ class Loops:
         if begin.known is not None and begin == end:
             return
         body, in_order = what
+        if begin == ZERO and end.known is not None and end != extent:  # a loop of its own, which may become two as well
+            self._axis((*key, "first"), end, body, in_order=in_order)
+            return
         if self.sizes.subtract(end, begin) == ONE and begin.known is not None:
             made = body(at_constant(begin))
             if made is not None:

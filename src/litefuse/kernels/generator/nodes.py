@@ -103,10 +103,17 @@ class Computed(Node):
 
 @dataclass(eq=False)
 class Moved(Node):
-    """Elements of another tensor, at a position that follows from that of the result."""
+    """Elements of another tensor, at a position that follows from that of the result.
+
+    Attributes:
+        source: The other tensor.
+        place: Returns the position.
+        order: The axes of the other tensor in the order of the result's, where it is transposed.
+    """
 
     source: Node = field(kw_only=True)
     place: Callable[[IndexArithmetic, Position], Position] = field(kw_only=True)
+    order: tuple[int, ...] = ()
 
     @property
     def operands(self) -> tuple[Node, ...]:
@@ -115,11 +122,17 @@ class Moved(Node):
 
 @dataclass(eq=False)
 class Picked(Node):
-    """Slices of a tensor along an axis, chosen by integers: ``source[before, indices[...], behind]``."""
+    """Elements of a tensor at places that integers choose.
+
+    Attributes:
+        source: The tensor.
+        indices: The integers.
+        place: Returns, for a position in the result, those of the integers, and the position that they choose.
+    """
 
     source: Node = field(kw_only=True)
     indices: Node = field(kw_only=True)
-    place: Callable[[IndexArithmetic, Position], tuple[Position, Callable[[Index], Position]]] = field(kw_only=True)
+    place: Callable[[Position], tuple[Sequence[Position], Callable[[Sequence[Index]], Position]]] = field(kw_only=True)
 
     @property
     def operands(self) -> tuple[Node, ...]:
@@ -174,6 +187,31 @@ class ArgumentReduction(Collected):
 
     axis: int = field(kw_only=True)
     sign: str = field(kw_only=True)
+
+
+@dataclass(eq=False)
+class Scattered(Collected):
+    """Slices of a tensor, combined by ``kind`` where integers say; those of negative integers are left out."""
+
+    indices: Node = field(kw_only=True)
+    kind: str = field(kw_only=True)
+
+    @property
+    def operands(self) -> tuple[Node, ...]:
+        return (self.source, self.indices)
+
+
+@dataclass(eq=False)
+class OfRows(Collected):
+    """Rows along the last axis that a function of ``litefuse/rows.h`` makes of those of another tensor.
+
+    Attributes:
+        function: Its name.
+        work: The type in C++ and the number of the elements that it works with.
+    """
+
+    function: str = field(kw_only=True)
+    work: tuple[str, Size] = field(kw_only=True)
 
 
 @dataclass(eq=False)

@@ -8,7 +8,17 @@ from typing import NamedTuple
 from litefuse.kernels.generator.code import Accumulation
 from litefuse.kernels.generator.emitter import Array, Emitter, Scalar, merged_position
 from litefuse.kernels.generator.indices import Index, at_constant
-from litefuse.kernels.generator.nodes import ArgumentReduction, Node, Position, Reduction, Running
+from litefuse.kernels.generator.nodes import (
+    ArgumentReduction,
+    Collected,
+    Node,
+    OfRows,
+    Position,
+    Reduction,
+    Running,
+    Scattered,
+)
+from litefuse.kernels.generator.rows import of_rows, scattered
 from litefuse.kernels.generator.sizes import ONE, Size, product
 
 # Rows of at most so many float32 elements are added in float32: the error stays that of a short sum.
@@ -49,10 +59,22 @@ _KINDS = {
 }
 
 
-def reduced(emitter: Emitter, node: Reduction | ArgumentReduction | Running, position: Position) -> Scalar:
-    """Returns an element of a reduction or running sum, after the loops that compute it."""
-    if isinstance(node, ArgumentReduction):
-        return _argument(emitter, node, position)
+def collected(emitter: Emitter, node: Collected, position: Position) -> Scalar:
+    """Returns an element of a tensor that takes a loop, after the loops that compute it."""
+    match node:
+        case ArgumentReduction():
+            return _argument(emitter, node, position)
+        case Scattered():
+            return scattered(emitter, node, position)
+        case OfRows():
+            return of_rows(emitter, node, position)
+        case Reduction() | Running():
+            return _reduced(emitter, node, position)
+        case _:
+            raise TypeError(node)
+
+
+def _reduced(emitter: Emitter, node: Reduction | Running, position: Position) -> Scalar:
     if isinstance(node, Running):
 
         def run(_: Node, name: str, axes: Sequence[int], fixed: Position) -> None:

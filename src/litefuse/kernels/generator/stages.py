@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from litefuse.kernels.generator.emitter import Array, Emitter
@@ -11,7 +11,7 @@ from litefuse.kernels.generator.graph import NotGenerated
 from litefuse.kernels.generator.indices import Index
 from litefuse.kernels.generator.loops import Again, Plan
 from litefuse.kernels.generator.nodes import Computed, Node, Reduction
-from litefuse.kernels.generator.reductions import reduced
+from litefuse.kernels.generator.reductions import collected
 from litefuse.kernels.generator.sizes import ONE, Size, Sizes
 from litefuse.kernels.generator.writer import Writer
 
@@ -37,27 +37,31 @@ class Stage:
     shape: tuple[Size, ...]
 
 
-def stage(outputs: Sequence[tuple[Node, str]], sizes: Sizes, prefix: str) -> Stage:
+def stage(
+    outputs: Sequence[tuple[Node, str]], sizes: Sizes, prefix: str, stored: Mapping[Node, str] | None = None
+) -> Stage:
     """Writes the loops for outputs of the same shape.
 
     Args:
         outputs: The outputs, each with the name of its memory.
         sizes: The sizes of the kernel.
         prefix: Makes the names of the arrays unique in the kernel.
+        stored: The names of tensors that have been computed before.
 
     Raises:
         NotGenerated: There is too much of it.
     """
     shape = outputs[0][0].shape
-    nodes = _reachable([node for node, _ in outputs])
-    shared, kept = _shared([node for node, _ in outputs])
+    stored = stored or {}
+    nodes = reachable([node for node, _ in outputs], stored)
+    shared, kept = _shared([node for node, _ in outputs], stored)
     plan = Plan(shared=shared, kept=kept)
     uses: dict[Node, int] = {}
     for node in nodes:
-        for operand in node.operands:
+        for operand in () if node in stored else node.operands:
             uses[operand] = uses.get(operand, 0) + 1
     for _ in range(_MOST_ATTEMPTS):
-        emitter = Emitter(sizes, plan, reduced=reduced, uses=uses)
+        emitter = Emitter(sizes, plan, collected=collected, stored=stored, uses=uses)
 
         def element(position: Sequence[Index], emitter: Emitter = emitter) -> None:
             for node, name in outputs:
@@ -106,18 +110,19 @@ def _bare(text: str) -> str:
     return text
 
 
-def _reachable(nodes: Iterable[Node]) -> list[Node]:
-    reachable: dict[Node, None] = {}
+def reachable(nodes: Iterable[Node], stored: Collection[Node]) -> list[Node]:
+    """Returns tensors and all that they are computed from, but not what stored ones have been computed from."""
+    reached: dict[Node, None] = {}
     waiting = [*nodes]
     while waiting:
         node = waiting.pop()
-        if node not in reachable:
-            reachable[node] = None
-            waiting += node.operands
-    return list(reachable)
+        if node not in reached:
+            reached[node] = None
+            waiting += () if node in stored else node.operands
+    return list(reached)
 
 
-def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
+def _shared(outputs: Sequence[Node], stored: Collection[Node]) -> tuple[set[Node], dict[Node, int]]:
     """Returns the costly tensors that reductions need and something else as well.
 
     Returns:
@@ -131,6 +136,8 @@ def _shared(outputs: Sequence[Node]) -> tuple[set[Node], dict[Node, int]]:
         if region in regions.setdefault(node, set()):
             continue
         regions[node].add(region)
+        if node in stored:
+            continue
         inside = node if node.is_array() else region
         waiting += [(operand, inside) for operand in node.operands]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from litefuse.kernels.generator.code import Accumulation, Branch, Loop, Scope, numbers_in
+from litefuse.kernels.generator.code import Accumulation, Branch, Call, Loop, Scope, numbers_in
 from litefuse.kernels.generator.indices import Index, Variable, written
 from litefuse.kernels.generator.sizes import ONE, ZERO, Size
 
@@ -39,13 +39,14 @@ class Writer:
 
     def write(self, scope: Scope, indent: int) -> None:
         for item in scope.items:
-            if isinstance(item, str):
-                self._line(self.filled(item), indent)
+            if isinstance(item, (str, Call)):
+                self._line(self.filled(item if isinstance(item, str) else item.text), indent)
             elif isinstance(item, Branch):
                 self._line(f"if ({self.filled(item.condition)}) {{", indent)
                 self.write(item.then, indent + 1)
-                self._line("} else {", indent)
-                self.write(item.otherwise, indent + 1)
+                if item.otherwise.items:
+                    self._line("} else {", indent)
+                    self.write(item.otherwise, indent + 1)
                 self._line("}", indent)
             else:
                 self._spread(self._merged(item), indent)
@@ -74,7 +75,7 @@ class Writer:
         self._loop(loop, indent)
 
     def _loop(self, loop: Loop, indent: int) -> None:
-        inner = not any(isinstance(item, (Loop, Branch)) for item in loop.body.items)
+        inner = all(isinstance(item, str) for item in loop.body.items)
         name, accumulation = loop.variable.name, loop.accumulation
         if accumulation is None and self._short_rows(loop, indent):
             return

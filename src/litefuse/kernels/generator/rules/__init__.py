@@ -2,12 +2,26 @@
 
 from litefuse.kernels.generator.rules import (
     elementwise,
+    gathers,
     images,
     movement,
+    products,
     reductions,
     reshapes,
+    rows,
     sizes,
     slices,
 )
 
-__all__ = ["elementwise", "images", "movement", "reductions", "reshapes", "sizes", "slices"]
+__all__ = [
+    "elementwise",
+    "gathers",
+    "images",
+    "movement",
+    "products",
+    "reductions",
+    "reshapes",
+    "rows",
+    "sizes",
+    "slices",
+]

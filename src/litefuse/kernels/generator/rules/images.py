@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
-from litefuse.kernels.generator.indices import Index
-from litefuse.kernels.generator.nodes import Counted, IndexArithmetic, Node, Picked, Position
+from litefuse.kernels.generator.nodes import Counted, Node
+from litefuse.kernels.generator.rules.gathers import picked
 from litefuse.kernels.generator.sizes import LARGEST_DIMENSION, Size
 
 
@@ -17,7 +17,7 @@ def _nearest(graph: Graph, op: BodyOp) -> Node:
     height, width = graph.sizes_of(op.inputs[1], "the size of an image", 2)
     rows = _nearest_places(graph, op, source.shape[1], height)
     columns = _nearest_places(graph, op, source.shape[2], width)
-    return _sampled(graph, _sampled(graph, source, rows, 1), columns, 2)
+    return picked(graph, picked(graph, source, rows, 1), columns, 2)
 
 
 def _require_pixels(graph: Graph, size: Size) -> None:
@@ -44,19 +44,6 @@ def _nearest_places(graph: Graph, op: BodyOp, size: Size, target: Size) -> Node:
         [counted],
         lambda t: f"Within({rounded}((static_cast<float>({t[0]}) + {half}) * {scale}), {size})",
         label="nearest",
-    )
-
-
-def _sampled(graph: Graph, source: Node, places: Node, axis: int) -> Node:
-    """Returns slices at places that are known to be inside."""
-    shape = (*source.shape[:axis], places.shape[0], *source.shape[axis + 1 :])
-
-    def place(_: IndexArithmetic, position: Position) -> tuple[Position, Callable[[Index], Position]]:
-        before, behind = position[:axis], position[axis + 1 :]
-        return (position[axis],), lambda found: (*before, found, *behind)
-
-    return Picked(
-        source.dtype, shape, source=source, indices=places, place=place, label="picked", number=graph.next_number()
     )
 
 
@@ -87,7 +74,7 @@ def _blended(graph: Graph, op: BodyOp, source: Node, axis: int, target: Size) ->
     upper = graph.computed("INT32", [at], lambda t: f"Within(std::floor({t[0]}) + 1.0f, {size})", label="upper")
     part = graph.computed("FLOAT32", [at, lower], lambda t: f"({t[0]} - static_cast<float>({t[1]}))", label="part")
     parts = graph.with_axes(part, [own for own in range(len(source.shape)) if own != axis])
-    first, second = (_sampled(graph, source, places, axis) for places in (lower, upper))
+    first, second = (picked(graph, source, places, axis) for places in (lower, upper))
     return graph.computed(
         "FLOAT32",
         [first, second, parts, parts],

@@ -1,16 +1,16 @@
-"""Ops that put elements together: concatenations, paddings, gathers."""
+"""Ops that put elements together: concatenations, paddings, tiles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, literal, rule
-from litefuse.kernels.generator.indices import Index, at_constant
-from litefuse.kernels.generator.nodes import CPP_TYPES, Counted, IndexArithmetic, Joined, Node, Picked, Position
+from litefuse.kernels.generator.indices import at_constant
+from litefuse.kernels.generator.nodes import CPP_TYPES, Joined, Node
 from litefuse.kernels.generator.rules.reshapes import reshaped
 from litefuse.kernels.generator.rules.sizes import moved_integers
 from litefuse.kernels.generator.rules.slices import sliced
@@ -27,7 +27,7 @@ def _concatenation(graph: Graph, op: BodyOp) -> Node:
         return known
     parts = _parts(graph, op)
     axis = graph.axis(int(op.options.axis), len(parts[0].shape))
-    return activated(graph, op, _joined(graph, parts, axis))
+    return activated(graph, op, joined(graph, parts, axis))
 
 
 def _parts(graph: Graph, op: BodyOp) -> list[Node]:
@@ -37,7 +37,8 @@ def _parts(graph: Graph, op: BodyOp) -> list[Node]:
     return parts
 
 
-def _joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
+def joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
+    """Returns tensors one behind the other along an axis."""
     total = ZERO
     shape = list(parts[0].shape)
     for part in parts:
@@ -65,7 +66,7 @@ def _pack(graph: Graph, op: BodyOp) -> Node:
         return known
     parts = _parts(graph, op)
     axis = graph.axis(int(op.options.axis), len(parts[0].shape) + 1)
-    return _joined(graph, [graph.with_axes(part, [axis]) for part in parts], axis)
+    return joined(graph, [graph.with_axes(part, [axis]) for part in parts], axis)
 
 
 @rule("UNPACK", takes="x", gives="x+", options="UnpackOptions")
@@ -99,7 +100,7 @@ def _pad(graph: Graph, op: BodyOp) -> Node:
                 filled = graph.computed(source.dtype, [value], lambda texts: texts[0], shape=shape)
             if amount != ZERO:
                 parts.insert(0 if place == 0 else len(parts), filled)
-        made = _joined(graph, parts, axis) if len(parts) > 1 else made
+        made = joined(graph, parts, axis) if len(parts) > 1 else made
     return made
 
 
@@ -125,7 +126,7 @@ def _mirror_pad(graph: Graph, op: BodyOp) -> Node:
             steps = [-1 if own == axis else 1 for own in range(len(shape))]
             mirrored.append(None if amount == ZERO else sliced(graph, made, begins, steps, shape))
         parts = [part for part in (mirrored[0], made, mirrored[1]) if part is not None]
-        made = _joined(graph, parts, axis) if len(parts) > 1 else made
+        made = joined(graph, parts, axis) if len(parts) > 1 else made
     return made
 
 
@@ -138,65 +139,6 @@ def _tile(graph: Graph, op: BodyOp) -> Node:
     pairs = [size for count, own in zip(counts, source.shape, strict=True) for size in (count, own)]
     whole = graph.computed(source.dtype, [spread], lambda texts: texts[0], shape=tuple(pairs))
     return reshaped(graph, whole, [count * own for count, own in zip(counts, source.shape, strict=True)])
-
-
-@rule("GATHER", takes="xk", options="GatherOptions")
-def _gather(graph: Graph, op: BodyOp) -> Node:
-    axis = int(op.options.axis)
-    where = graph.maybe_integers(op.inputs[1])
-
-    def compute(values: list[Any]) -> Any:
-        places = [size.known for size in values[1].ravel()]
-        if values[0].ndim != 1 or any(place is None or not 0 <= place < values[0].size for place in places):
-            raise NotGenerated("sizes are gathered from an unknown place")
-        return values[0][np.array(places, int).reshape(values[1].shape)]
-
-    if where is not None and (known := moved_integers(graph, op, (0, 1), compute)) is not None:
-        return known
-    if int(op.options.batchDims):
-        raise NotGenerated("GATHER with batch dimensions")
-    source, indices = graph.node(op.inputs[0]), graph.node(op.inputs[1])
-    return picked(graph, source, indices, graph.axis(axis, len(source.shape)))
-
-
-def picked(graph: Graph, source: Node, indices: Node, axis: int) -> Node:
-    """Returns slices along an axis, chosen by integers, which are checked."""
-    size, rank = source.shape[axis], len(indices.shape)
-    kind = CPP_TYPES[indices.dtype]
-    outside = graph.computed(
-        "BOOL",
-        [indices],
-        lambda texts: f"({texts[0]} < {kind}(0)) | (static_cast<int64_t>({texts[0]}) >= {size})",
-        label="outside",
-    )
-    graph.check(outside, "an index is outside of the tensor that it is of")
-    shape = (*source.shape[:axis], *indices.shape, *source.shape[axis + 1 :])
-
-    def place(_: IndexArithmetic, position: Position) -> tuple[Position, Callable[[Index], Position]]:
-        before, behind = position[:axis], position[axis + rank :]
-        return position[axis : axis + rank], lambda found: (*before, found, *behind)
-
-    return Picked(
-        source.dtype, shape, source=source, indices=indices, place=place, label="picked", number=graph.next_number()
-    )
-
-
-@rule("ONE_HOT", takes="iixx", options="OneHotOptions")
-def _one_hot(graph: Graph, op: BodyOp) -> Node:
-    indices = graph.node(op.inputs[0])
-    on, off = (reshaped(graph, graph.node(op.inputs[place]), ()) for place in (2, 3))
-    (depth,) = graph.sizes_of(op.inputs[1], "the depth", 1)
-    axis = int(op.options.axis)
-    rank = len(indices.shape) + 1
-    axis = graph.axis(axis, rank)
-    counted = Counted(indices.dtype, (depth,), label="class", number=graph.next_number())
-    classes = graph.with_axes(counted, [own for own in range(rank) if own != axis])
-    kind = CPP_TYPES[on.dtype]
-    return graph.computed(
-        on.dtype,
-        [graph.with_axes(indices, [axis]), classes, on, off],
-        lambda texts: f"({texts[0]} == {texts[1]} ? {kind}({texts[2]}) : {kind}({texts[3]}))",
-    )
 
 
 @rule("BITCAST", takes="?", gives="?")
@@ -213,7 +155,7 @@ def _bits(graph: Graph, op: BodyOp) -> Node:
             graph.computed("FLOAT32", [source], lambda texts, name=name: f"std::{name}({texts[0]})")
             for name in ("real", "imag")
         ]
-        return _joined(graph, [graph.with_axes(part, [last + 1]) for part in parts], last + 1)
+        return joined(graph, [graph.with_axes(part, [last + 1]) for part in parts], last + 1)
     sizes = {
         "FLOAT32": 4,
         "INT32": 4,

@@ -120,8 +120,4 @@ def _transpose(graph: Graph, op: BodyOp) -> Node:
     order = [graph.axis(axis, len(source.shape)) for axis in graph.numbers(op.inputs[1], "the order of axes")]
     if sorted(order) != list(range(len(source.shape))):
         raise NotGenerated(f"a transposition has the order {order}")
-    return graph.moved(
-        source,
-        [source.shape[axis] for axis in order],
-        lambda _, position: tuple(position[order.index(axis)] for axis in range(len(order))),
-    )
+    return graph.transposed(source, order)
