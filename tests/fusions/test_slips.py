@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from litefuse.errors import LitefuseError
-from litefuse.fusions.fusion import called_fusions, take_fusions
-from litefuse.fusions.recognizers.recognizer import called_recognizers, pickle_registered, take_recognizers
+from litefuse.fusions.fusion import called_formulas, called_fusions, take_formulas, take_fusions
+from litefuse.fusions.recognizers.recognizer import pickle_registered
 from litefuse.litert.runtime.custom_op import registered_kernels, replace_registered
 from litefuse.support.plug_ins.modules import import_kernels
 from litefuse.testing import became
@@ -147,10 +147,10 @@ SLIPS: dict[str, tuple[str, tuple[str, ...]]] = {
 @pytest.fixture(autouse=True)
 def nothing_else() -> Iterator[None]:
     """Forgets what a test registers."""
-    before = dict(called_fusions()), dict(called_recognizers()), registered_kernels()
+    before = dict(called_fusions()), dict(called_formulas()), registered_kernels()
     yield
     take_fusions(before[0])
-    take_recognizers(before[1])
+    take_formulas(before[1])
     replace_registered(before[2])
 
 
@@ -159,7 +159,7 @@ def answer(path: Path) -> str:
     try:
         import_kernels([str(path)])
         pickle_registered()
-        if called_recognizers():
+        if called_formulas():
             from litefuse.fusions.recognizers.formulas import formula_search
             from litefuse.fusions.recognizers.recognizer import registered_recognizers
 
