@@ -135,6 +135,17 @@ def test_a_kernel_that_computes_something_else_is_refused(tensorflow: TensorFlow
         litefuse.convert(path, require_fused=["wrong_*"])
 
 
+def _nearly(tf: Any) -> Any:
+    return serving(tf, lambda x: {"y": 3.0 * x * x + 2.0 * x}, ("x", [None, 4], "float32"))
+
+
+@pytest.mark.parametrize("required", [True, ["sc*d"]])
+def test_an_error_says_what_came_closest(tensorflow: TensorFlow, required: Any) -> None:
+    nothing = "'s.*': no function .*is annotated so, and its recognizer found nothing; closest: node "
+    with pytest.raises(NotFusedError, match=nothing):
+        litefuse.convert(tensorflow.save(_nearly), require_fused=required)
+
+
 def test_registrations_that_are_refused() -> None:
     with pytest.raises(FusionError, match="a kernel is for one custom op, not for a and b"):
         litefuse.fusion("a", "b")(RowStandardize)

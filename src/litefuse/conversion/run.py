@@ -180,7 +180,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     _check_names(job.composites, composites, findings.recognizers)
     known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
     if "*" in job.require_fused.patterns and not built:
-        raise _no_composite(composites)
+        raise _no_composite(composites, findings.recognizers)
     required = job.require_fused.of_names(LAYER_COMPOSITES, among=False)
     _require_fused(required, composites, job.composites, findings.recognizers)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
@@ -453,11 +453,15 @@ def _searched(patterns: Sequence[str], recognizers: Sequence[reports.RecognizerR
     return f", and its recognizer found nothing{''.join(closest[:1])}" if tried else ""
 
 
-def _no_composite(uncalled: Sequence[CompositeReport]) -> NotFusedError:
+def _no_composite(
+    uncalled: Sequence[CompositeReport], recognizers: Sequence[reports.RecognizerReport]
+) -> NotFusedError:
     """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
     listed = "".join(
         f"\n  {composite.name!r} (function {composite.function}): {composite.reason}" for composite in uncalled
     )
+    names = dict.fromkeys(recognizer.name for recognizer in recognizers)
+    listed += "".join(f"\n  {name!r}: no function is annotated so{_searched([name], recognizers)}" for name in names)
     return NotFusedError(
         f"no composite could be fused, though all must be{':' if listed else ''}{listed}",
         hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or leave "
