@@ -157,7 +157,7 @@ func.func private @one_row(%a: tensor<2x1x5x3xf32>, %b: tensor<2x1x5x2xf32>) -> 
 // -----
 // RUN: fuse-composites
 // Attributes.
-// REASON: DenseImageWarp has no attributes, and it has ['mode']
+// REASON: DenseImageWarp has no attribute mode
 // CHECK: func.func private @attributes
 // CHECK-NEXT: tf.Undefined
 func.func private @attributes(%a: tensor<2x4x5x3xf32>, %b: tensor<2x4x5x2xf32>) -> tensor<2x4x5x3xf32>

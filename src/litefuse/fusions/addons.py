@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import struct
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, agree, attributes_problem, count_problem, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -43,13 +42,11 @@ class DenseImageWarp(Fusion):
             return f"image is {image}; DenseImageWarp takes images of 2 rows and columns or more"
         if flow.shape[3] not in {2, None}:
             return f"flow is {flow}; a flow vector has 2 components (y, x)"
-        if not _agree(image.shape[:3], flow.shape[:3]):
+        if not agree(image.shape[:3], flow.shape[:3]):
             return f"image is {image} and flow {flow}: each pixel has one vector"
-        if not _agree(image.shape, result.shape):
+        if not agree(image.shape, result.shape):
             return f"the result is {result}, that of DenseImageWarp {image}"
-        if composite.attributes.keys() - {"tfl_fusable_op"}:
-            return f"DenseImageWarp has no attributes, and it has {sorted(composite.attributes)}"
-        return None
+        return attributes_problem("DenseImageWarp", composite.attributes, ())
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
         return b.custom("DenseImageWarp", composite.args, composite.result_types, b"")
@@ -93,7 +90,7 @@ class MaxUnpooling(Fusion):
             return f"updates is {updates}; MaxUnpooling2D takes float32, float64 or integers of rank 4"
         if mask.dtype not in {"int32", "int64"} or mask.rank != 4:
             return f"mask is {mask}; MaxUnpooling2D takes int32 or int64 of rank 4"
-        if not _agree(updates.shape, mask.shape):
+        if not agree(updates.shape, mask.shape):
             return f"updates is {updates} and mask {mask}: each value has one position"
         return _attribute_problem(composite.attributes) or _result_problem(updates, result, composite.attributes)
 
@@ -129,12 +126,8 @@ def _options(attributes: Mapping[str, Any]) -> bytes:
 
 
 def _attribute_problem(attributes: Mapping[str, Any]) -> str | None:
-    unknown = sorted(attributes.keys() - {*_ATTRIBUTES, "tfl_fusable_op"})
-    if unknown:
-        return f"MaxUnpooling2D has no attribute {', '.join(unknown)}"
-    missing = sorted(set(_ATTRIBUTES) - attributes.keys())
-    if missing:
-        return f"it needs the attribute {', '.join(missing)}; it has {sorted(attributes)}"
+    if (problem := attributes_problem("MaxUnpooling2D", attributes, _ATTRIBUTES)) is not None:
+        return problem
     for name in ("pool_size", "strides"):
         value: Any = attributes[name]
         if not _is_pair(value):
@@ -156,7 +149,7 @@ def _result_problem(updates: TensorType, result: TensorType, attributes: Mapping
     batch, rows, cols, depth = updates.shape
     sizes = [None if n is None else _output_size(n, axis, attributes) for axis, n in enumerate((rows, cols))]
     expected = (batch, *sizes, depth)
-    if not _agree(result.shape, expected):
+    if not agree(result.shape, expected):
         return f"the result is {result}, that of MaxUnpooling2D {type(result)(result.dtype, expected)}"
     return None
 
@@ -164,9 +157,3 @@ def _result_problem(updates: TensorType, result: TensorType, attributes: Mapping
 def _output_size(size: int, axis: int, attributes: Mapping[str, Any]) -> int:
     pool, stride = attributes["pool_size"][axis], attributes["strides"][axis]
     return size * stride if attributes["padding"] == "SAME" else max((size - 1) * stride + pool, 0)
-
-
-def _agree(one: Sequence[int | None] | None, other: Sequence[int | None] | None) -> bool:
-    """Whether two shapes are compatible."""
-    pairs = itertools.zip_longest(one, other) if one is not None and other is not None else ()
-    return all(a is None or b is None or a == b for a, b in pairs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
@@ -140,6 +140,22 @@ def count_problem(composite: Composite, arguments: Sequence[str], results: Seque
         wanted = f"{len(results)} ({', '.join(results)})" if results else "1"
         return f"it has {len(composite.result_types)} results, not {wanted}"
     return None
+
+
+def attributes_problem(name: str, attributes: Mapping[str, Any], expected: Collection[str]) -> str | None:
+    """Returns why attributes are not those that an interface, called by a name, expects; None if they are."""
+    if unknown := sorted(attributes.keys() - {*expected, "tfl_fusable_op"}):
+        return f"{name} has no attribute {', '.join(unknown)}"
+    if missing := sorted({*expected} - attributes.keys()):
+        return f"it needs the attribute {', '.join(missing)}; it has {sorted(attributes)}"
+    return None
+
+
+def agree(one: Sequence[int | None] | None, other: Sequence[int | None] | None) -> bool:
+    """Whether two shapes are compatible; None is unknown."""
+    if one is None or other is None:
+        return True
+    return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
 
 
 def fusion(

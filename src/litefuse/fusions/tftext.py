@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
+from litefuse.fusions.fusion import Fusion, Inputs, agree, attributes_problem, count_problem, fusion
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -105,7 +105,7 @@ class WhitespaceTokenizer(Fusion):
         if len(composite.result_types) != expected:
             return f"it has {len(composite.result_types)} results, not {expected}: the tokens of {text}, and row splits"
         tokens, *splits = composite.result_tensor_types
-        problem = _attributes_problem("WhitespaceTokenizer", composite.attributes, ()) or (
+        problem = attributes_problem("WhitespaceTokenizer", composite.attributes, ()) or (
             _values_problem("result 0", tokens, result=True)
         )
         for index, kind in enumerate(splits, start=1):
@@ -197,7 +197,7 @@ class SgnnProjection(Fusion):
         if problem is not None:
             return problem
         expected = (_row_count(splits), len(composite.attributes["hash_seed"]))
-        if result.dtype not in _FLOATS or result.shape is None or not _agree(result.shape, expected):
+        if result.dtype not in _FLOATS or result.shape is None or not agree(result.shape, expected):
             return f"the result is {result}, that of SgnnProjection {type(result)('float32', expected)}"
         return None
 
@@ -220,7 +220,7 @@ def _as_float32(kind: ir.Type) -> ir.Type:
 
 
 def _ngrams_attributes_problem(attributes: Mapping[str, Any]) -> str | None:
-    problem = _attributes_problem("Ngrams", attributes, _NGRAMS_ATTRIBUTES)
+    problem = attributes_problem("Ngrams", attributes, _NGRAMS_ATTRIBUTES)
     if problem is not None:
         return problem
     width, separator = attributes["width"], attributes["string_separator"]
@@ -236,7 +236,7 @@ def _ngrams_attributes_problem(attributes: Mapping[str, Any]) -> str | None:
 
 
 def _sgnn_attributes_problem(attributes: Mapping[str, Any]) -> str | None:
-    problem = _attributes_problem("SgnnProjection", attributes, _SGNN_ATTRIBUTES)
+    problem = attributes_problem("SgnnProjection", attributes, _SGNN_ATTRIBUTES)
     if problem is not None:
         return problem
     seeds: Any = attributes["hash_seed"]
@@ -252,16 +252,6 @@ def _is_int32(value: Any) -> bool:
     return type(value) is int and _INT32.min <= value <= _INT32.max
 
 
-def _attributes_problem(name: str, attributes: Mapping[str, Any], expected: Sequence[str]) -> str | None:
-    unknown = sorted(attributes.keys() - {*expected, "tfl_fusable_op"})
-    if unknown:
-        return f"{name} has no attribute {', '.join(unknown)}"
-    missing = sorted(set(expected) - attributes.keys())
-    if missing:
-        return f"it needs the attribute {', '.join(missing)}; it has {sorted(attributes)}"
-    return None
-
-
 def _dense_ngrams_problem(values: TensorType, result: TensorType, width: int) -> str | None:
     for name, kind in (("argument 0", values), ("result 0", result)):
         if kind.dtype != "string" or kind.shape == ():
@@ -270,15 +260,10 @@ def _dense_ngrams_problem(values: TensorType, result: TensorType, width: int) ->
         return None
     *outer, size = values.shape
     expected = (*outer, None if size is None else max(size - width + 1, 0))
-    if len(expected) != len(result.shape) or not _agree(expected, result.shape):
+    if len(expected) != len(result.shape) or not agree(expected, result.shape):
         return f"result 0 is {result}, that of Ngrams of width {width} {type(values)('string', expected)}"
     return None
 
 
 def _product(sizes: Sequence[int | None]) -> int | None:
     return None if None in sizes else math.prod(size or 0 for size in sizes)
-
-
-def _agree(one: Sequence[int | None], other: Sequence[int | None]) -> bool:
-    """Whether two shapes are compatible."""
-    return len(one) == len(other) and all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
