@@ -23,11 +23,16 @@ void LargestPlaces(const T* row, int64_t size, int32_t* places, int64_t count, i
     if (a > b || a < b) return a > b;
     return (a == a) != (b == b) ? a == a : one < other;
   };
-  constexpr int64_t kBlock = 32;
-  const int64_t capacity = std::min(size, 2 * count + kBlock);
+  // A few are kept in order. Of more, all that may be among them are collected, until that is too many.
+  constexpr int64_t kBlock = 32, kFew = 16;
+  const int64_t capacity = count <= kFew ? count : std::min(size, 2 * count);
   int64_t candidates = 0;
   bool is_limited = false;  // whether only what is larger can be among them
   T limit{};
+  const auto set_limit = [&](int32_t least) {
+    limit = row[least];
+    is_limited = limit == limit;
+  };
   for (int64_t start = 0; start < size; start += kBlock) {
     const int64_t end = std::min(start + kBlock, size);
     if (is_limited) {
@@ -37,18 +42,28 @@ void LargestPlaces(const T* row, int64_t size, int32_t* places, int64_t count, i
     }
     for (int64_t i = start; i < end; ++i) {
       if (is_limited && !(row[i] > limit)) continue;
+      const int32_t place = static_cast<int32_t>(i);
+      if (count <= kFew) {
+        if (candidates == count && !is_before(place, work[count - 1])) continue;
+        int64_t to = candidates < count ? candidates++ : count - 1;
+        for (; to > 0 && is_before(place, work[to - 1]); --to) work[to] = work[to - 1];
+        work[to] = place;
+        if (candidates == count) set_limit(work[count - 1]);
+        continue;
+      }
       if (candidates == capacity) {
         std::nth_element(work, work + count - 1, work + candidates, is_before);
         candidates = count;
-        limit = row[work[count - 1]];
-        is_limited = limit == limit;
+        set_limit(work[count - 1]);
         if (is_limited && !(row[i] > limit)) continue;
       }
-      work[candidates++] = static_cast<int32_t>(i);
+      work[candidates++] = place;
     }
   }
-  std::nth_element(work, work + count - 1, work + candidates, is_before);
-  std::sort(work, work + count, is_before);
+  if (count > kFew) {
+    std::nth_element(work, work + count - 1, work + candidates, is_before);
+    std::sort(work, work + count, is_before);
+  }
   std::copy(work, work + count, places);
 }
 

@@ -106,3 +106,21 @@ def _products(b: BodyWriter) -> None:
     b.give(b.op("FULLY_CONNECTED", [x, b.constant(bands.T), b.constant(np.arange(6))], "float32"))
     b.give(b.op("BATCH_MATMUL", [b.op("EXP", [x], "float32"), b.constant(bands)], "float32", kind="BatchMatMul"))
     b.give(b.op("BATCH_MATMUL", [x, weights], "float32", kind="BatchMatMul"))
+
+
+@case
+def _sizes_put_together(b: BodyWriter) -> None:
+    x = b.input("float32", None, None)
+    shape = b.op("SHAPE", [x], "int32", outType=2)
+    parts = [shape, b.constant([1, 1], "int32"), b.constant(0, "int32")]
+    rows, columns = b.op("SPLIT_V", parts, "int32", "int32", numSplits=2)
+    less = b.op("NEG", [b.op("FLOOR_DIV", [b.op("NEG", [columns], "int32"), b.constant(3, "int32")], "int32")], "int32")
+    behind = b.op("CONCATENATION", [b.constant([0], "int32"), less], "int32", axis=0)
+    behind = b.op("RESHAPE", [behind, b.constant([1, 2], "int32")], "int32")
+    paddings = b.op("CONCATENATION", [b.constant([[1, 0]], "int32"), behind], "int32", axis=0)
+    padded = b.op("PADV2", [x, paddings, b.constant(0.5)], "float32")
+    squares = b.op("PACK", [b.op("SHAPE", [padded], "int32", outType=2)] * 2, "int32", axis=1, valuesCount=2)
+    ids = b.constant([[0, -1], [0, 1]], "int32")
+    ends = b.op("UNSORTED_SEGMENT_PROD", [squares, ids, b.constant(2, "int32")], "int32")
+    ends = b.op("SLICE", [ends, b.constant([0], "int32"), b.constant([1], "int32")], "int32")
+    b.give(b.op("RESHAPE", [padded, ends], "float32"), b.op("MUL", [squares, b.constant(2, "int32")], "int32"), rows)

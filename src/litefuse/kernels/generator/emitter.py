@@ -236,7 +236,7 @@ class Emitter(Loops):
     def _picked(self, node: Picked, position: Position) -> Scalar:
         places, chosen = node.place(position)
         source, place = node.source, chosen([self.pick(node.indices, place) for place in places])
-        if isinstance(source, Computed) and source.is_costly and _is_read_often(node) and not self.is_filling(source):
+        if _is_costly(source) and _is_read_often(node) and not self.is_filling(source):
             return self.kept(source, place, [axis for axis, index in enumerate(place) if _is_picked(index)])
         return self.at(source, place)
 
@@ -363,6 +363,20 @@ class Emitter(Loops):
         return node in self._filled
 
     _filled: list[Node] = field(default_factory=list[Node])
+
+
+def _is_costly(node: Node) -> bool:
+    """Whether an element is computed in much more time than it is loaded."""
+    computed = {node}
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Computed):
+            if node.is_costly:
+                return True
+            waiting += {*node.args} - computed
+            computed |= {*node.args}
+    return False
 
 
 def _is_read_often(node: Picked) -> bool:

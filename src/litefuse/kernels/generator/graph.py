@@ -254,19 +254,22 @@ class Graph:
         return made
 
     def _of_sizes(self, values: npt.NDArray[Any], dtype: str) -> Node:
-        def one(size: Size) -> Node:
-            text = literal(size.known, dtype) if size.known is not None else f"static_cast<{CPP_TYPES[dtype]}>({size})"
-            return Literal(dtype, () if values.ndim == 0 else (ONE,), text=text, number=self.next_number())
-
         known = [cast("Size", size).known for size in values.ravel()]
         if len(known) > _FEW_SIZES and None not in known:
             return self.array(np.array(known, dtype.lower()).reshape(values.shape), dtype)
-        if values.ndim == 0:
-            return one(values.item())
-        parts = tuple(one(size) for size in values.ravel())
-        if values.ndim > 1 or not parts:
-            raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
-        return Joined(dtype, (number(len(parts)),), axis=0, parts=parts, label="sizes", number=self.next_number())
+        shape = tuple(map(number, values.shape))
+        if len(known) == 1:
+            text = (
+                literal(known[0], dtype)
+                if known[0] is not None
+                else f"static_cast<{CPP_TYPES[dtype]}>({values.item()})"
+            )
+            return Literal(dtype, shape, text=text, number=self.next_number())
+        if not known:
+            return Literal(dtype, shape, text=literal(0, dtype), number=self.next_number())
+        axis = next(axis for axis, count in enumerate(values.shape) if count > 1)
+        parts = tuple(self._of_sizes(part, dtype) for part in np.split(values, values.shape[axis], axis))
+        return Joined(dtype, shape, axis=axis, parts=parts, label="sizes", number=self.next_number())
 
     def integers(self, index: int, what: str) -> npt.NDArray[Any]:
         """Returns an operand whose values are known in Prepare, as an array of sizes.

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, literal, rule
 from litefuse.kernels.generator.nodes import CPP_TYPES, Computed, Literal, Node
-from litefuse.kernels.generator.rules.sizes import folded
+from litefuse.kernels.generator.rules.sizes import folded, moved_integers
+from litefuse.kernels.generator.sizes import Size
 from litefuse.litert.runtime.model_tables import ACTIVATIONS
 
 _REAL = ("FLOAT32", "FLOAT64")
@@ -188,6 +189,9 @@ def _absolute(graph: Graph, op: BodyOp) -> Node:
 
 @rule("NEG", takes="x")
 def _negative(graph: Graph, op: BodyOp) -> Node:
+    known = moved_integers(graph, op, (0,), lambda values: values[0] * Size(-1))
+    if known is not None:
+        return known
     (source,) = _operands(graph, op, (*_REAL, "COMPLEX64", *_WHOLE))
     dtype = source.dtype
     if dtype in (*_REAL, "COMPLEX64"):

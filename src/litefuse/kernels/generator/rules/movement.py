@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,12 +20,11 @@ from litefuse.kernels.generator.sizes import ZERO, Size, number
 def _concatenation(graph: Graph, op: BodyOp) -> Node:
     from litefuse.kernels.generator.rules.elementwise import activated
 
-    places = range(len(op.inputs))
-    known = moved_integers(graph, op, places, lambda values: np.concatenate([np.atleast_1d(value) for value in values]))
-    if known is not None:
-        return known
     parts = _parts(graph, op)
     axis = graph.axis(int(op.options.axis), len(parts[0].shape))
+    known = moved_integers(graph, op, range(len(op.inputs)), lambda values: np.concatenate(values, axis))
+    if known is not None:
+        return known
     return activated(graph, op, joined(graph, parts, axis))
 
 
@@ -57,15 +55,11 @@ def joined(graph: Graph, parts: Sequence[Node], axis: int) -> Node:
 
 @rule("PACK", takes="x+", options="PackOptions")
 def _pack(graph: Graph, op: BodyOp) -> Node:
-    def compute(values: list[Any]) -> Any:
-        if any(value.ndim for value in values):
-            raise NotGenerated("sizes are used as a tensor of another rank than 0 and 1")
-        return np.stack(values)
-
-    if (known := moved_integers(graph, op, range(len(op.inputs)), compute)) is not None:
-        return known
     parts = _parts(graph, op)
     axis = graph.axis(int(op.options.axis), len(parts[0].shape) + 1)
+    known = moved_integers(graph, op, range(len(op.inputs)), lambda values: np.stack(values, axis))
+    if known is not None:
+        return known
     return joined(graph, [graph.with_axes(part, [axis]) for part in parts], axis)
 
 

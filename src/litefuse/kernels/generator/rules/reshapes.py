@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
 from litefuse.kernels.generator.indices import Index
@@ -70,12 +72,15 @@ def _reshape(graph: Graph, op: BodyOp) -> Node:
         new_shape = op.options.newShape
         sizes = [number(int(size)) for size in (new_shape if new_shape is not None else ())]
 
-    def compute(values: list[Any]) -> Any:
-        if (sizes[0].known if sizes else 1) not in (-1, values[0].size):
-            raise NotGenerated("a reshape of sizes changes their number")
-        return values[0].reshape([-1] if sizes else [])
+    shape = [size.known for size in sizes]
 
-    if len(sizes) <= 1 and (known := moved_integers(graph, op, (0,), compute)) is not None:
+    def compute(values: list[Any]) -> Any:
+        try:
+            return None if None in shape else values[0].reshape(shape)
+        except ValueError:
+            raise NotGenerated("a reshape of sizes changes their number") from None
+
+    if (known := moved_integers(graph, op, (0,), compute)) is not None:
         return known
     source = graph.node(op.inputs[0])
     unknown: list[int] = [axis for axis, size in enumerate(sizes) if size.known == -1]
@@ -92,12 +97,12 @@ def _reshape(graph: Graph, op: BodyOp) -> Node:
 @rule("SQUEEZE", takes="x", options="SqueezeOptions")
 def _squeeze(graph: Graph, op: BodyOp) -> Node:
     dims = [int(axis) for axis in (op.options.squeezeDims if op.options.squeezeDims is not None else ())]
-    known = moved_integers(graph, op, (0,), lambda values: values[0].reshape([]) if values[0].size == 1 else values[0])
-    if known is not None:
-        return known
     source = graph.node(op.inputs[0])
     rank = len(source.shape)
     out = {graph.axis(axis, rank) for axis in dims} or {axis for axis, size in enumerate(source.shape) if size == ONE}
+    known = moved_integers(graph, op, (0,), lambda values: np.squeeze(values[0], tuple(out)))
+    if known is not None:
+        return known
     for axis in out:
         graph.sizes.same(source.shape[axis], ONE, "a squeezed size is not 1")
     return reshaped(graph, source, [size for axis, size in enumerate(source.shape) if axis not in out])
@@ -105,13 +110,10 @@ def _squeeze(graph: Graph, op: BodyOp) -> Node:
 
 @rule("EXPAND_DIMS", takes="xi")
 def _expand(graph: Graph, op: BodyOp) -> Node:
-    known = moved_integers(
-        graph, op, (0,), lambda values: values[0].reshape([1]) if values[0].ndim == 0 else values[0][None]
-    )
-    if known is not None:
-        return known
     source = graph.node(op.inputs[0])
-    return graph.with_axes(source, [graph.axis_of(op.inputs[1], len(source.shape) + 1)])
+    axis = graph.axis_of(op.inputs[1], len(source.shape) + 1)
+    known = moved_integers(graph, op, (0,), lambda values: np.expand_dims(values[0], axis))
+    return graph.with_axes(source, [axis]) if known is None else known
 
 
 @rule("TRANSPOSE", takes="xi")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
 from litefuse.kernels.generator.nodes import Node, OfRows, Scattered
@@ -11,7 +16,7 @@ from litefuse.kernels.generator.rules.gathers import picked
 from litefuse.kernels.generator.rules.movement import joined
 from litefuse.kernels.generator.rules.products import turned
 from litefuse.kernels.generator.rules.slices import sliced
-from litefuse.kernels.generator.sizes import ZERO, Size, number
+from litefuse.kernels.generator.sizes import ONE, ZERO, Size, number
 
 
 @rule("TOPK_V2", takes="xi", gives="xi")
@@ -74,12 +79,16 @@ def _of_height(graph: Graph, source: Node, height: int) -> Node:
 
 @rule(*(f"UNSORTED_SEGMENT_{kind}" for kind in COMBINED), takes="xii")
 def _combined(graph: Graph, op: BodyOp) -> Node:
+    ids, values = graph.maybe_integers(op.inputs[1]), graph.maybe_integers(op.inputs[0])
     source, indices = graph.node(op.inputs[0]), graph.node(op.inputs[1])
     needs(op, source.dtype, ("FLOAT32", "INT32"))
     rank = len(indices.shape)
     (count,) = graph.sizes_of(op.inputs[2], "the number of segments", 1)
     if not rank <= len(source.shape):
         raise NotGenerated(f"{op.name} has more axes of segments than of what is summed")
+    if op.name.endswith("PROD") and ids is not None and values is not None and ids.shape == values.shape:
+        graph.set_integers(op.outputs[0], _products(values, ids, graph.numbers(op.inputs[2], "the number")[0]))
+        return graph.node(op.outputs[0])
     for own, other in zip(source.shape, indices.shape, strict=False):
         graph.sizes.same(own, other, "the segments and what is summed")
     beyond = graph.computed("BOOL", [indices], lambda texts: f"(static_cast<int64_t>({texts[0]}) >= {count})")
@@ -95,3 +104,14 @@ def _combined(graph: Graph, op: BodyOp) -> Node:
         label="segments",
         number=graph.next_number(),
     )
+
+
+def _products(sizes: npt.NDArray[Any], ids: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    """Returns the products of the sizes of segments, as a reshape for a product of matrices takes them."""
+    made = np.full(count, ONE, object)
+    for size, place in zip(sizes.ravel(), ids.ravel(), strict=True):
+        if place.known is None or place.known >= count:
+            raise NotGenerated("sizes are multiplied in unknown segments")
+        if place.known >= 0:
+            made[place.known] = made[place.known] * size
+    return made

@@ -55,13 +55,14 @@ def folded(graph: Graph, op: BodyOp) -> Node | None:
                 made.flat[place] = graph.sizes.compare("!=", size, ZERO, lambda a, b: a != b)
         graph.set_integers(op.outputs[0], made)
         return graph.node(op.outputs[0])
-    if op.name not in _BINARY or any(value.ndim > 1 for value in values):
+    if op.name not in _BINARY:
         return None
     if "BOOL" in dtypes and not op.name.startswith("LOGICAL_"):
         return None
-    if len({value.size for value in values} - {1}) > 1:
-        raise NotGenerated("sizes are not broadcast")
-    left, right = cast("list[npt.NDArray[Any]]", np.broadcast_arrays(*values))
+    try:
+        left, right = cast("list[npt.NDArray[Any]]", np.broadcast_arrays(*values))
+    except ValueError:
+        raise NotGenerated("sizes are not broadcast") from None
     made = np.empty(left.shape, object)
     for place in range(made.size):
         one = cast("Size", left.flat[place])
@@ -82,20 +83,20 @@ def moved_integers(
         graph: The graph.
         op: The op.
         sources: The places of the operands whose elements are moved.
-        compute: Returns the result from their arrays.
+        compute: Returns the result from their arrays; None if it is not one of sizes.
     """
     operands = [graph.maybe_integers(op.inputs[place]) for place in sources]
     values = [operand for operand in operands if operand is not None]
     if len(values) < len(operands) or graph.tensor(op.outputs[0]).dtype not in _INTEGERS:
         return None
     made = compute(values)
+    if made is None:
+        return None
     result: npt.NDArray[Any] = np.empty((), object)
     if isinstance(made, np.ndarray):
         result = cast("npt.NDArray[Any]", made)
     else:
         result[()] = made
-    if result.ndim > 1:
-        return None
     graph.set_integers(op.outputs[0], result)
     return graph.node(op.outputs[0])
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from litefuse.kernels.generator.body import BodyOp
 from litefuse.kernels.generator.graph import Graph, NotGenerated, rule
 from litefuse.kernels.generator.nodes import IndexArithmetic, Node, Position
@@ -57,8 +59,10 @@ def _require_inside(graph: Graph, begin: Size, step: int, size: Size, whole: Siz
 def _slice(graph: Graph, op: BodyOp) -> Node:
     def compute(values: list[Any]) -> Any:
         count = values[0].size
+        if values[0].ndim != 1:
+            return None
         begin, size = (graph.sizes_of(index, "a slice", 1)[0].known for index in op.inputs[1:])
-        if begin is None or size is None or values[0].ndim != 1:
+        if begin is None or size is None:
             raise NotGenerated("a slice of sizes at an unknown place")
         end = count if size == -1 else begin + size
         if not 0 <= begin <= end <= count:
@@ -119,8 +123,10 @@ def _strided_slice(graph: Graph, op: BodyOp) -> Node:
         starts.append(start)
 
     def compute(values: list[Any]) -> Any:
+        if values[0].ndim != 1:
+            return None
         start, size = starts[0].known, sizes[0].known
-        if start is None or size is None or values[0].ndim != 1:
+        if start is None or size is None:
             raise NotGenerated("a slice of sizes at an unknown place")
         places = range(start, start + steps[0] * size, steps[0])
         if any(not 0 <= place < values[0].size for place in (*places[:1], *places[-1:])):
@@ -154,7 +160,7 @@ def _split(graph: Graph, op: BodyOp) -> list[Node]:
     axis = graph.axis_of(op.inputs[0], len(source.shape))
     count = number(len(op.outputs))
     size = graph.sizes.divide(source.shape[axis], count)
-    return _cut(graph, source, axis, [size] * len(op.outputs))
+    return _cut(graph, op, op.inputs[1], axis, [size] * len(op.outputs))
 
 
 @rule("SPLIT_V", takes="xii", gives="x+")
@@ -168,10 +174,16 @@ def _split_v(graph: Graph, op: BodyOp) -> list[Node]:
     sizes = [rest if size.known == -1 else size for size in sizes]
     if sum(size is rest for size in sizes) > 1:
         raise NotGenerated("a split has several sizes that are the rest")
-    return _cut(graph, source, axis, sizes)
+    return _cut(graph, op, op.inputs[0], axis, sizes)
 
 
-def _cut(graph: Graph, source: Node, axis: int, sizes: Sequence[Size]) -> list[Node]:
+def _cut(graph: Graph, op: BodyOp, index: int, axis: int, sizes: Sequence[Size]) -> list[Node]:
+    source, integers = graph.node(index), graph.maybe_integers(index)
+    ends = np.cumsum([size.known or 0 for size in sizes])
+    if integers is not None and ends[-1] == integers.shape[axis]:
+        for output, part in zip(op.outputs, np.split(integers, ends[:-1], axis), strict=True):
+            graph.set_integers(output, part)
+        return [graph.node(output) for output in op.outputs]
     start, parts = ZERO, list[Node]()
     for size in sizes:
         shape = [size if own == axis else other for own, other in enumerate(source.shape)]
