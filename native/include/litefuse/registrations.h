@@ -18,6 +18,7 @@ class Registrations {
   // models have it; of several for one version, the last, as in the runtime's resolver.
   void Add(const std::string& name, const TfLiteRegistration* given, const TfLiteRegistration& registration) {
     named_.insert(given);
+    if (name.empty()) return;
     for (Kernel& each : kernels_) {
       if (each.name != name) continue;
       if (registration.version <= each.registration.version) each.registration = registration;
@@ -30,11 +31,24 @@ class Registrations {
   }
   void Add(const std::string& name, const TfLiteRegistration& registration) { Add(name, nullptr, registration); }
 
-  // A registration that is named after its function, unless another name was given.
+  // A registration that is named after its function, unless another name was given or it has one itself.
   void AddFunction(const std::string& name, const TfLiteRegistration* given) {
-    if (given != nullptr && named_.count(given) == 0) Add(name, given, *given);
+    if (given != nullptr && named_.count(given) == 0) Add(NameOf(name, *given), given, *given);
   }
-  void AddFunction(const std::string& name, const TfLiteRegistration& registration) { Add(name, registration); }
+  void AddFunction(const std::string& name, const TfLiteRegistration& registration) {
+    Add(NameOf(name, registration), registration);
+  }
+
+  // A name that models call: if no kernel has it, one that has it in other letters serves, such as SIGN for Sign and
+  // GridSample for grid_sample.
+  void Serve(const std::string& name) {
+    const Kernel* other = nullptr;
+    for (const Kernel& each : kernels_) {
+      if (each.name == name) return;
+      if (other == nullptr && Letters(each.name) == Letters(name)) other = &each;
+    }
+    if (other != nullptr) kernels_.push_back(Kernel{name, other->registration});
+  }
 
   // Those of a resolver, as tflite::MutableOpResolver of native/compat is one.
   template <typename Resolver>
@@ -60,6 +74,17 @@ class Registrations {
     std::string name;
     TfLiteRegistration registration;
   };
+
+  static std::string NameOf(const std::string& name, const TfLiteRegistration& registration) {
+    return registration.custom_name != nullptr ? registration.custom_name : name;
+  }
+  static std::string Letters(const std::string& name) {
+    std::string letters;
+    for (const char letter : name) {
+      if (letter != '_') letters += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    }
+    return letters;
+  }
 
   std::list<Kernel> kernels_;  // pointers into it stay
   std::set<const void*> named_;

@@ -29,7 +29,7 @@ def forward_of(header: Path) -> str | None:
 
 
 def test_each_header_compiles_alone(tmp_path: Path) -> None:
-    own = [path for folder in ("headers", "resolver", "third_party") for path in sorted((COMPAT / folder).rglob("*.h"))]
+    own = [path for folder in ("headers", "resolver", "schema", "third_party") for path in sorted((COMPAT / folder).rglob("*.h"))]
     real = [path for path in own if forward_of(path) is None]
     assert len(real) > 20
     for number, header in enumerate(real):
@@ -45,7 +45,7 @@ def test_each_header_compiles_alone(tmp_path: Path) -> None:
 
 
 def test_both_names_of_a_header_are_there() -> None:
-    pairs = [("headers", "names"), ("resolver", "resolver")]
+    pairs = [("headers", "names"), ("resolver", "resolver"), ("schema", "schema")]
     for folder, names in pairs:
         new = {path.relative_to(COMPAT / folder / "tflite") for path in (COMPAT / folder / "tflite").rglob("*.h")}
         old = COMPAT / names / "tensorflow" / "lite"

@@ -61,6 +61,8 @@ SHOWN = {
 #: Options that the command follows around the function: the exit code, the limits of the processes, files it writes.
 AROUND = {
     "check --require-accelerated",
+    "kernels build --for",
+    "kernels build --tags",
     "kernels test --save",
     "kernels generate --timeout",
     "kernels generate --memory",

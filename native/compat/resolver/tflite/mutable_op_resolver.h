@@ -5,7 +5,11 @@
 #include <list>
 #include <string>
 
+#if __has_include("tflite/core/api/op_resolver.h")
 #include "tflite/core/api/op_resolver.h"
+#else
+#include "tensorflow/lite/core/api/op_resolver.h"
+#endif
 
 namespace tflite {
 

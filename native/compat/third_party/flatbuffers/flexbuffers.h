@@ -143,6 +143,7 @@ class Reference {
   double AsDouble() const;
   float AsFloat() const { return static_cast<float>(AsDouble()); }
   String AsString() const;
+  std::string ToString() const;
   const char* AsKey() const;
   Blob AsBlob() const;
   Vector AsVector() const;
@@ -360,6 +361,18 @@ inline FixedTypedVector Reference::AsFixedTypedVector() const {
 }
 
 inline Map Reference::AsMap() const { return IsMap() ? Map(*this) : Map(); }
+
+// A string, boolean or number as text; that of vectors and maps is empty.
+inline std::string Reference::ToString() const {
+  if (IsString() || IsKey()) return AsString().str();
+  if (IsBool()) return AsBool() ? "true" : "false";
+  if (IsUInt()) return std::to_string(AsUInt64());
+  if (IsInt()) return std::to_string(AsInt64());
+  if (!IsFloat()) return IsNull() ? "null" : "";
+  const std::string all = std::to_string(AsDouble());
+  const size_t last = all.find_last_not_of('0');
+  return all.find('.') == std::string::npos ? all : all.substr(0, last + (all[last] == '.' ? 2 : 1));
+}
 
 // The value that bytes hold; a null one if they are none.
 inline Reference GetRoot(const uint8_t* data, size_t size) {

@@ -101,31 +101,33 @@ def build_library(
     native = native_sources()
     command = find_compiler(compiler)
     windows = _is_for_windows(command)
-    if windows:
-        command.append("-static")  # Zig goes by the last of this and -shared
-    command += ["-std=c++17", "-O3", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-ffp-contract=off"]
-    command += [*(f"-I{folder}" for folder in includes), f"-I{native / 'include'}"]
-    if not windows:
-        command.append("-fPIC")
     if sanitize and windows:
         raise LitefuseError("kernels are built with the address sanitizer on Linux and macOS, not for Windows")
+    flags = ["-O3", "-fvisibility=hidden", "-Wall", "-Wextra", "-ffp-contract=off"]
+    flags += [*(f"-I{folder}" for folder in includes), f"-I{native / 'include'}", *([] if windows else ["-fPIC"])]
+    linking = ["-static"] if windows else []  # Zig goes by the last of this and -shared
     if sanitize:
-        command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
+        flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
     elif not windows and sys.platform != "darwin":
-        command += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
-    command += [
-        *options,
-        *map(str, sources),
-        *(str(path) for pattern in kit for path in sorted((native / "src").glob(pattern))),
-    ]
+        linking += ["-static-libgcc", "-static-libstdc++", "-Wl,--exclude-libs,ALL", "-Wl,--no-undefined"]
+    words = [*linking, "-std=c++17", "-shared", *flags, *options]
+    words += [str(path) for path in sources if path.suffix != ".c"]
+    words += [str(path) for pattern in kit for path in sorted((native / "src").glob(pattern))]
+    limit = _SECONDS if timeout is None else min(timeout, _SECONDS)
     with make_temporary_folder(output.parent) as folder:
         made = Path(folder, output.name)
-        done = _run([*command, "-o", str(made)], folder, _SECONDS if timeout is None else min(timeout, _SECONDS))
-        if done.returncode != 0 or not made.is_file():
-            raise KernelError(
-                f"does not compile:\n{(done.stderr or done.stdout).strip()}",
-                where=", ".join(path.name for path in sources),
-            )
+        runs: list[list[str]] = []
+        for number, source in enumerate(path for path in sources if path.suffix == ".c"):
+            words.append(str(Path(folder, f"{number}.o")))
+            of_c = [option for option in options if not option.startswith(("-std=", "-Wl,"))]
+            runs.append(["-x", "c", *flags, *of_c, "-c", str(source), "-o", words[-1]])
+        for run in (*runs, [*words, "-o", str(made)]):
+            done = _run([*command, *run], folder, limit)
+            if done.returncode != 0 or not Path(run[-1]).is_file():
+                raise KernelError(
+                    f"does not compile:\n{(done.stderr or done.stdout).strip()}",
+                    where=", ".join(path.name for path in sources),
+                )
         made.replace(output)
 
 

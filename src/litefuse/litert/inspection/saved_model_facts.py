@@ -21,6 +21,10 @@ _LISTED_CALL_SITES = 3
 _JUDGEMENTS: Mapping[str, Judgement] = {"fused": "good", "inlined": "warn", "unknown": None}
 
 
+#: The function that inspects a SavedModel, in the process of conversions.
+INSPECT = "litefuse.tools.saved_models.inspection:inspect_model"
+
+
 @dataclass(frozen=True)
 class InspectionJob:
     """A request to inspect a SavedModel.

@@ -71,7 +71,12 @@ def inspect(
         prepare_worker("litefuse.tools.saved_models.inspection")
 
     from litefuse.frontends.source_of import source_of
-    from litefuse.litert.inspection.saved_model_facts import InspectionJob, SavedModelFacts, saved_model_sections
+    from litefuse.litert.inspection.saved_model_facts import (
+        INSPECT,
+        InspectionJob,
+        SavedModelFacts,
+        saved_model_sections,
+    )
     from litefuse.support.files.temporary import make_temporary_folder
 
     chosen = None if tags is None else tuple(split_names(tags))
@@ -83,7 +88,7 @@ def inspect(
         source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
     ):
         job = InspectionJob(folder, chosen, nodes=ops)
-        worker: SavedModelFacts = run_in_worker("litefuse.tools.saved_models.inspection:inspect_model", job, on_step)
+        worker: SavedModelFacts = run_in_worker(INSPECT, job, on_step)
     facts = replace(worker, source=source.name)
     print_result(facts.to_json, lambda: saved_model_sections(facts, everything=everything))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from litefuse.tools.cli.output import check_writable, print_sections, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH
+from litefuse.tools.cli.parameters import OUTPUT, PATH, TAGS, split_names
 
 
 @click.command("build")
@@ -25,8 +25,17 @@ from litefuse.tools.cli.parameters import OUTPUT, PATH
     metavar="DIR",
     help="A checkout of LiteRT or TensorFlow, whose headers replace litefuse's own.",
 )
+@click.option(
+    "--for",
+    "model",
+    type=PATH,
+    metavar="MODEL",
+    help="A model whose names of ops the kernels get, in its capitals and underscores.",
+)
+@TAGS
 @click.option("-I", "includes", multiple=True, type=PATH, metavar="DIR", help="A folder to search for headers first.")
 @click.option("-D", "definitions", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
+@click.option("--std", metavar="STANDARD", help="The standard of C++, such as c++20. Default: c++17, or as needed.")
 @click.option("--compiler", metavar="COMMAND", help="The C++ compiler. Default: that of CXX, else the system's.")
 @click.option(
     "--sanitize",
@@ -38,8 +47,11 @@ def build(
     output: Path,
     register: tuple[str, ...],
     tflite_headers: Path | None,
+    model: Path | None,
+    tags: str | None,
     includes: tuple[Path, ...],
     definitions: tuple[str, ...],
+    std: str | None,
     compiler: str | None,
     sanitize: bool,
 ) -> None:
@@ -47,13 +59,22 @@ def build(
 
     FILE.cc are unchanged sources that include tensorflow/lite/... or tflite/...: litefuse has headers of these names.
 
-    A kernel is named by AddCustom, or else by its function: MyOp for Register_MyOp() and RegisterMyOp().
+    A kernel is named by AddCustom, or else by its function: MyOp for Register_MyOp(), RegisterMyOp() and
+    Register_MY_OP(). With --for, it gets the name by which the model calls it, such as my_op. MODEL is a .tflite file,
+    a SavedModel's folder, a Keras file or a frozen graph.
     """
     check_writable(output, "the library", reads=sources)
 
     from litefuse.litert.cpp.kernel_library import build_kernels, runs_here
+    from litefuse.litert.cpp.registrations import plain_letters
     from litefuse.support.report.sections import Section, count_of
 
+    called: list[str] = []
+    if model is not None:
+        from litefuse.tools.scaffold.saved_model import called_ops
+
+        with progress(f"Reading {model}") as on_step:
+            called = called_ops(model, split_names(tags), on_step)
     with progress(f"Compiling {', '.join(path.name for path in sources)}"):
         names = build_kernels(
             sources,
@@ -61,18 +82,20 @@ def build(
             register=dict(map(_registration, register)),
             tflite_headers_folder=tflite_headers,
             includes=includes,
-            options=[f"-D{definition}" for definition in definitions],
+            options=[*(f"-D{definition}" for definition in definitions), *([] if std is None else [f"-std={std}"])],
             compiler=compiler,
             sanitize=sanitize,
+            ops=called,
         )
     note = f"Next: litefuse run MODEL.tflite --kernels {output}"
     if not runs_here(output):
         note = "It is for another machine: give it to an interpreter there as an external delegate."
     elif sanitize:
         note = f"Next: litefuse kernels test {output} MODEL, which starts a process that can load it."
-    print_sections(
-        [Section(f"Written to {output}: {count_of(len(names), 'kernel')}", [(name,) for name in names], note=note)]
-    )
+    letters = set(map(plain_letters, called))
+    uncalled = {name for name in names if model is not None and plain_letters(name) not in letters}
+    rows = [(name, f"{model} does not call it" if name in uncalled else "") for name in names]
+    print_sections([Section(f"Written to {output}: {count_of(len(names), 'kernel')}", rows, note=note)])
 
 
 def _registration(text: str) -> tuple[str, str]:

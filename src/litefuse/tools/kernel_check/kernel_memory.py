@@ -83,7 +83,7 @@ def _fill(interpreter: Interpreter, index: int, filling: int) -> None:
     dtype = np.dtype(detail["dtype"])
     if dtype.kind in "OSU":
         return
-    content = bytes([filling]) * (dtype.itemsize * prod(detail["shape"].tolist()))
+    shape = [int(size) for size in detail["shape"]]
+    content = bytes([filling]) * (dtype.itemsize * prod(shape))
     with suppress(ValueError):  # it is empty, or its memory comes with the call
-        filled: npt.NDArray[Any] = np.frombuffer(content, dtype)
-        interpreter.set_tensor(index, filled.reshape(detail["shape"].tolist()))
+        interpreter.set_tensor(index, np.frombuffer(content, dtype).reshape(shape))

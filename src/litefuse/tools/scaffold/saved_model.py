@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from litefuse.errors import ConversionError, UnsupportedOpsError
 from litefuse.frontends.keras_file import is_keras_file
 from litefuse.frontends.saved_model import is_graph_file
+from litefuse.frontends.source_of import source_of
 from litefuse.kernels.generator.op_calls import Call, read_calls
+from litefuse.litert.inspection.saved_model_facts import INSPECT, InspectionJob, SavedModelFacts
 from litefuse.support.files.readable import check_there
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.names import OpNotInModelError
+from litefuse.support.processes.process import run_in_worker
 
 if TYPE_CHECKING:
     from litefuse.support.result import ConversionResult
@@ -21,6 +24,23 @@ if TYPE_CHECKING:
 def has_to_be_converted(model: Path) -> bool:
     """Whether a model is one of TensorFlow's or Keras's: a folder, a Keras file or a frozen graph."""
     return check_there(model).is_dir() or is_keras_file(model) or is_graph_file(model)
+
+
+def called_ops(model: Path, tags: Collection[str] | None, on_step: Callable[[str], None]) -> list[str]:
+    """Returns the names of custom ops and composites in a ``.tflite`` file, or of all ops of another model.
+
+    Raises:
+        LitefuseError: The model cannot be read.
+    """
+    if not has_to_be_converted(model):
+        return read_calls(model, ())[1]
+    source = source_of(model)
+    with make_temporary_folder() as temporary:
+        folder = source.folder(Path(temporary, "saved_model"))
+        with source.opened(folder, on_step):
+            job = InspectionJob(folder, None if tags is None else tuple(tags), nodes=False)
+            facts: SavedModelFacts = run_in_worker(INSPECT, job, on_step)
+    return sorted({*facts.op_counts, *(function.name for function in facts.annotated)})
 
 
 def read_saved_model(
