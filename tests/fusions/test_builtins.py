@@ -3,24 +3,32 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from ai_edge_litert import schema_py_generated as schema
+from scripts.write_builders_page import PAGE, page
 
+from litefuse.conversion.verify.standalone import standalone_model
 from litefuse.errors import FusionError
 from litefuse.fusions.builder import Builder
+from litefuse.fusions.builtin_ops import UNAVAILABLE
 from litefuse.fusions.builtins import BUILTINS
-from litefuse.ir.engine.lowering import set_signature, write_flatbuffer
+from litefuse.ir.call_graph import update_function_type
 from litefuse.ir.mlir import func, ir, mlir_context
 from litefuse.ir.ops.rules import RULES
+from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_tables import names_of
+from tests.fusions import builtin_cases
 
-Build: TypeAlias = Callable[[Builder, ir.Value], Any]
+Build: TypeAlias = Callable[[Any, Any], Any]
 Array: TypeAlias = "npt.NDArray[Any]"
 
 SHAPE = (None, 4, 6, 4)
@@ -31,27 +39,24 @@ DEPTHWISE = RANDOM.normal(0, 1, (1, 2, 2, 8)).astype(np.float32)
 BIAS = RANDOM.normal(0, 1, 4).astype(np.float32)
 
 
-def run(
-    build: Build, shape: tuple[int | None, ...], x: Array, dtype: str = "float32"
-) -> list[tuple[TensorType, Array]]:
-    """The declared types of the ops' results, and what they compute; x is the argument, of an open batch size."""
-    with mlir_context():
+def run(build: Build, shape: tuple[int | None, ...], *xs: Array) -> tuple[list[TensorType], list[list[Array]]]:
+    """The declared types of the ops' results, and what one interpreter computes of each x."""
+    with mlir_context(), ir.Location.unknown():
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            kind = ranked_tensor_type(TensorType(dtype, shape))
+            kind = ranked_tensor_type(TensorType(xs[0].dtype.name, shape))
             function = func.FuncOp("main", ir.FunctionType.get([kind], []))
         with ir.InsertionPoint(function.add_entry_block()):
-            results = build(Builder(), function.arguments[0])
+            built = build(Builder(), Tensor(function.arguments[0]))
+            results: list[ir.Value] = built if isinstance(built, list) else [built]
             func.ReturnOp(results)
-        types = [value.type for value in results]
-        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([kind], types))
+        update_function_type(function)
         module.operation.verify()
-        set_signature(function, "main", ["x"], [f"y{index}" for index in range(len(results))])
-        declared = [tensor_type_of(kind) for kind in types]
-        path = Path("model.tflite")
-        write_flatbuffer(module, path)
-    outputs = Interpreter(model_content=path.read_bytes()).get_signature_runner("main")(x=x)
-    return [(kind, outputs[f"y{index}"]) for index, kind in enumerate(declared)]
+        declared = [tensor_type_of(value) for value in results]
+        content = standalone_model(module, function).content
+    runner = Interpreter(model_content=content).get_signature_runner()
+    outputs = [runner(x0=x) for x in xs]
+    return declared, [[np.array(output[f"y{index}"]) for index in range(len(declared))] for output in outputs]
 
 
 def gelu(x: Array) -> Array:
@@ -269,7 +274,7 @@ OTHERS: dict[str, tuple[Build, Numpy]] = {
         lambda x: np.split(x, 3, 2),
     ),
     "SPLIT_V": (
-        lambda b, x: b.builtin("SPLIT_V", x, [1, 5], np.array(2, np.int32), num_splits=2),
+        lambda b, x: b.builtin("SPLIT_V", x, [1, 5], 2),
         lambda x: [x[:, :, :1], x[:, :, 1:]],
     ),
     "SQUEEZE": (
@@ -284,7 +289,7 @@ OTHERS: dict[str, tuple[Build, Numpy]] = {
     ),
     "TRANSPOSE": (lambda b, x: b.builtin("TRANSPOSE", x, [0, 3, 1, 2]), lambda x: x.transpose(0, 3, 1, 2)),
     "UNPACK": (
-        lambda b, x: b.builtin("UNPACK", x, axis=1, num=4),
+        lambda b, x: b.builtin("UNPACK", x, axis=1),
         lambda x: [x[:, index] for index in range(4)],
     ),
 }
@@ -302,46 +307,144 @@ def _cases() -> dict[str, tuple[Build, Numpy]]:
 
     cases: dict[str, tuple[Build, Numpy]] = {name: (unary(name), compute) for name, compute in UNARY.items()}
     cases |= {name: (binary(name), with_bias(compute)) for name, compute in BINARY.items()}
-    return cases | OTHERS
+    return cases | OTHERS | builtin_cases.CASES
 
 
 CASES = _cases()
+# Their numbers are tested apart.
+RANDOM_OPS = {"RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM"}
+
+
+def test_every_op_of_the_schema_is_built_or_refused_with_a_reason() -> None:
+    assert BUILTINS.keys() | UNAVAILABLE.keys() == set(names_of(schema.BuiltinOperator).values())
+    assert not BUILTINS.keys() & UNAVAILABLE.keys()
+    for name, reason in UNAVAILABLE.items():
+        alternative = re.search(r"use ([A-Z_0-9]+)(?: and ([A-Z_0-9]+))?$", reason)
+        others = [] if alternative is None else [other for other in alternative.groups() if other]
+        assert BUILTINS.keys() >= {*others}, name
+        assert others or re.search(r"\w\(\) builds|use |build the ops|leave the composite", reason), name
 
 
 def test_every_builtin_has_a_case() -> None:
-    assert CASES.keys() == BUILTINS.keys()
+    assert CASES.keys() | RANDOM_OPS == BUILTINS.keys()
 
 
 def test_every_builtin_has_a_shape_rule() -> None:
     assert {f"tfl.{name.lower()}" for name in BUILTINS} - RULES.keys() == set()
 
 
+def numbers(value: Any) -> Array:
+    """An array as LiteRT has it: float32 in place of float64, strings as bytes."""
+    array = np.asarray(value)
+    if array.dtype.kind in "UO":
+        texts = [text if isinstance(text, bytes) else str(text).encode() for text in array.reshape(-1)]
+        return np.array(texts, object).reshape(array.shape)
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_builtin(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_builtin(name: str) -> None:
     build, compute = CASES[name]
-    for batch in (1, 3):
-        x = np.random.default_rng(batch).normal(0, 1, (batch, *SHAPE[1:])).astype(np.float32)  # pyright: ignore[reportArgumentType]
+    random = np.random.default_rng(1)
+    xs = [random.normal(0, 1, (batch, *SHAPE[1:])).astype(np.float32) for batch in (1, 3, 3)]
+    kinds, outputs = run(build, SHAPE, *xs)
+    for x, results in zip(xs, outputs, strict=True):
         expected = compute(x)
         if expected is None:
             continue
-        results = run(build, SHAPE, x)
-        wanted: list[Any] = expected if isinstance(expected, list) else [expected]
-        assert len(results) == len(wanted)
-        for (kind, found), value in zip(results, wanted, strict=True):
-            assert kind.dtype == found.dtype.name == np.asarray(value).dtype.name.replace("float64", "float32")
-            assert found.shape == np.shape(value)
+        wanted = [numbers(value) for value in (expected if isinstance(expected, list) else [expected])]
+        for kind, result, value in zip(kinds, results, wanted, strict=True):
             assert kind.shape is not None
-            assert len(kind.shape) == found.ndim
-            known = [real if size is None else size for size, real in zip(kind.shape, found.shape, strict=True)]
-            assert known == [*found.shape], kind
-            # Only what depends on the batch is open.
-            assert kind.shape.count(None) <= (4 if name == "FILL" else 1), kind
-            np.testing.assert_allclose(found, value, rtol=1e-5, atol=2e-6)
+            assert len(kind.shape) == result.ndim
+            known = [real if size is None else size for size, real in zip(kind.shape, result.shape, strict=True)]
+            assert known == [*result.shape] == [*value.shape], kind
+            # Only what depends on the batch is open, or on a shape that is computed.
+            assert kind.shape.count(None) <= (4 if name in {"FILL", "CONV_3D_TRANSPOSE", "TRANSPOSE_CONV"} else 1), kind
+            if value.dtype == object:
+                assert (kind.dtype, result.tolist()) == ("string", value.tolist())
+                continue
+            assert kind.dtype == result.dtype.name == value.dtype.name
+            np.testing.assert_allclose(result, value, rtol=1e-5, atol=4e-6)
+
+
+@pytest.mark.parametrize("name", sorted(RANDOM_OPS))
+def test_random_numbers(name: str) -> None:
+    def build(b: Any, x: Any) -> Any:
+        return [b.builtin(name, np.array([40, 50]), seed=seed)[0] for seed in (3, 3, 4)]
+
+    x = np.zeros((1, 4, 6, 4), np.float32)
+    kinds, (first, second) = run(build, SHAPE, x, x)
+    assert kinds == [TensorType("float32", (40, 50))] * 3
+    np.testing.assert_array_equal(first[0], first[1])
+    assert not any(np.array_equal(first[0], other) for other in (first[2], second[0]))
+    mean, deviation = (0.5, 12**-0.5) if name == "RANDOM_UNIFORM" else (0, 1)
+    assert abs(first[0].mean() - mean) < 0.1
+    assert abs(first[0].std() - deviation) < 0.1
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "uint8", "int64"])
+def test_numbers_get_the_dtype_of_what_is_beside_them(dtype: str) -> None:
+    def build(b: Any, x: Any) -> Any:
+        y = b.cast(x, to=dtype)
+        made = [b.mul(y, 1), b.maximum(2, y), b.select_v2(True, 3, y), b.padv2(y, [[1, 0]], 1), b.add_n(y, [1, 2])]
+        assert {value.dtype for value in made} == {dtype}
+        return b.neg(x)
+
+    _, ((result,),) = run(build, (2,), np.array([1, 2], np.float32))
+    assert result.tolist() == [-1, -2]
+
+
+def test_every_operand_may_be_an_array_a_number_a_list_or_a_value() -> None:
+    def build(b: Any, x: Any) -> Any:
+        made = [b.constant(np.array(2, np.float32)), np.float32(2), np.array(2, np.float32), 2.0, np.float64(2)]
+        sums = [sign for one in made for other in (*made, 2, [2]) for sign in (b.sub(one, other), b.sub(other, one))]
+        assert all(isinstance(one, Tensor) and one.dtype == "float32" for one in sums)
+        assert repr(sums[0]) == "<Tensor float32[]>"
+        return b.add_n([b.reshape(one, [1]) for one in sums])
+
+    _, ((result,),) = run(build, (1,), np.zeros(1, np.float32))
+    assert result.tolist() == [0]
+
+
+@pytest.mark.parametrize("name", sorted(BUILTINS))
+def test_a_builder_is_documented(name: str) -> None:
+    builder, known = getattr(Builder(), name.lower()), BUILTINS[name]
+    if name.lower() not in vars(Builder):  # some have a method of their own
+        assert builder.__name__ == name.lower()
+        assert known.about in builder.__doc__
+        parameters = [*inspect.signature(builder).parameters]
+        assert parameters == [*(operand.name for operand in known.operands), *known.defaults]
+        assert len({*parameters}) == len(parameters)
+    assert name.lower() in dir(Builder())
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text("utf-8") == page(), "run python -m scripts.write_builders_page"
 
 
 REFUSED: list[tuple[Build, str]] = [
-    (lambda b, x: b.builtin("LSTM", x), r"builtin\(\) does not know 'LSTM', which op\(\) builds with result types"),
+    (lambda b, x: b.builtin("FIND_SAINT", x), r"builtin\(\) does not know 'FIND_SAINT', which op\(\) builds"),
+    (
+        lambda b, x: b.builtin("WHILE", x),
+        r"does not build WHILE: it runs subgraphs, .* leave the composite",
+    ),
+    (lambda b, x: b.builtin("STABLEHLO_DIVIDE", x, x), r"does not build STABLEHLO_DIVIDE: .* use DIV$"),
+    (lambda b, x: b.builtin("LSTM", x), r"LSTM\(x, .*\) is called without input_to_forget_weights"),
+    (lambda b, x: b.builtin("ABS"), r"ABS\(x\) is called without x"),
+    (lambda b, x: b.builtin("ABS", x, x), r"ABS\(x\) does not take 2 operands"),
+    (lambda b, x: b.builtin("ADD", x, x=x), r"ADD\(x, y, \*, .*\) does not take 1 operands and \['x'\]"),
+    (lambda b, x: b.builtin("PACK"), r"PACK\(\*values, .*\) does not take 0 operands"),
+    (
+        lambda b, x: b.builtin("NEG", [x]),
+        r"an operand is \[<Tensor float32.*>\], neither a value nor numbers",
+    ),
+    (lambda b, x: b.builtin("CONV_2D", x, x, padding="same"), "padding is 'same', not SAME or VALID"),
+    (lambda b, x: b.builtin("GATHER", x, [0], axis="1"), "axis is '1', not of type int"),
+    (lambda b, x: b.builtin("SPLIT", 1, x), "num_splits must be given"),
+    (lambda b, x: b.builtin("UNPACK", x), "the number of its results is not known"),
+    (lambda b, x: b.builtin("QUANTIZE", x, scale=0.1, zero_point=128), "zero point from -128 to 127"),
+    (lambda b, x: b.builtin("QUANTIZE", x, scale=0.1, dtype="int4"), "dtype is 'int4', not int8, uint8 or int16"),
+    (lambda b, x: b.transpose_conv([1, 8, 12, 7], FILTERS, x, stride_h=2), "contradict each other"),
     (lambda b, x: b.builtin("GELLU", x), r"builtin\(\) does not know 'GELLU'; did you mean 'GELU'\?"),
     (lambda b, x: b.builtin("GELU", x, beta=1.0), r"GELU has no attributes \['beta'\]; it has \['approximate'\]"),
     (
@@ -365,7 +468,6 @@ REFUSED: list[tuple[Build, str]] = [
 
 
 @pytest.mark.parametrize(("build", "message"), REFUSED)
-def test_what_is_refused(build: Build, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_refused(build: Build, message: str) -> None:
     with pytest.raises(FusionError, match=message):
         run(build, SHAPE, np.zeros((1, 4, 6, 4), np.float32))

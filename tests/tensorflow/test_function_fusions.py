@@ -172,3 +172,37 @@ def test_results_that_are_open_beyond_a_count(tensorflow: TensorFlow) -> None:
     with pytest.raises(AssertionError, match=r"case 1, output 'values': -.* for 0 at"):
         assert_fused(path, "positive", cases=cases)
     assert_refused(tensorflow.save(_positive, True), "positive", "it computes something else: the relative error of")
+
+
+@litefuse.fusion("embedding_bag")
+def embedding_bag(b: Any, ids: Annotated[Any, "int32[?,?]"], table: Any, *, combiner: str) -> Tensor:
+    """The engine's dialect lacks the op: it is a custom op until the file is written."""
+    places = b.cast(b.where(b.equal(ids, ids)), to="int32")
+    flat = b.reshape(ids, [-1])
+    weights = b.fill(b.shape(flat), 1.0)
+    return b.embedding_lookup_sparse(flat, places, b.shape(ids), weights, table, combiner=combiner.upper())
+
+
+def _embedding_bag(tf: Any) -> Any:
+    bag = litefuse.annotation("embedding_bag", combiner="mean")
+
+    @tf.function(experimental_implements=bag)
+    def composite(ids: Any, table: Any) -> Any:
+        return tf.reduce_mean(tf.gather(table, ids), 1)
+
+    table = tf.Variable(_RANDOM.standard_normal([3000, 8]).astype(np.float32))
+    model, signatures = serving(tf, lambda ids: {"y": composite(ids, table)}, ("ids", [None, 5], "int32"))
+    model.table = table
+    return model, signatures
+
+
+@pytest.mark.parametrize("options", [{}, {"composites": "builtin"}, {"quantize": "weights"}])
+def test_an_op_that_the_engine_lacks(tensorflow: TensorFlow, options: dict[str, Any]) -> None:
+    inputs = [{"ids": _RANDOM.integers(0, 3000, (batch, 5), np.int32)} for batch in (2, 1, 4)]
+    result = check(tensorflow, tensorflow.save(_embedding_bag), inputs, **options)
+    (composite,) = result.report.composites
+    assert (composite.outcome, composite.reason, composite.unchecked) == ("fused", None, None)
+    assert "EMBEDDING_LOOKUP_SPARSE" in (composite.fused_into or "")
+    assert op_counts(result.model_bytes)["EMBEDDING_LOOKUP_SPARSE"] == 1
+    assert not result.report.custom_ops
+    assert result.report.op_counts["EMBEDDING_LOOKUP_SPARSE"] == 1

@@ -19,7 +19,8 @@ from litefuse.ir.engine.lowering import write_flatbuffer
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
-from litefuse.litert.export.op_codes import ModelSummary, correct_op_codes
+from litefuse.litert.export.op_codes import ModelSummary, correct_op_codes, with_builtins
+from litefuse.litert.runtime.model_tables import STAND_IN
 from litefuse.passes.weights import Weights
 
 _STUB_BYTES = 16
@@ -60,6 +61,11 @@ def write_model(
     token = os.urandom(_STUB_BYTES - 4)
     numbers = _place_stubs(module, weights, token)
     write_flatbuffer(module, path)
+    written = path.read_bytes()
+    completed = with_builtins(written)
+    if completed is not written:
+        path.write_bytes(completed)
+        correct_op_codes(path)
     if not numbers:
         return
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
@@ -152,7 +158,7 @@ _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1":
 def operator_name(op: ir.OpView) -> str | None:
     """Returns the name of the operator that an op is in the file; None if it is none."""
     if op.name == "tfl.custom":
-        return ir.StringAttr(op.attributes["custom_code"]).value
+        return ir.StringAttr(op.attributes["custom_code"]).value.removeprefix(STAND_IN)
     if op.name in _NOT_OPERATORS or op.name in CONSTANTS:
         return None
     return _OPERATOR_NAMES.get(op.name) or op.name.removeprefix("tfl.").replace(".", "_").upper()
@@ -164,8 +170,10 @@ def summarize(module: ir.Module) -> ModelSummary:
     custom: set[str] = set()
     for function in functions(module).values():
         for op in operations(function):
-            if (name := operator_name(op)) is not None:
-                counts[name] += 1
-            if name is not None and op.name == "tfl.custom":
+            name = operator_name(op)
+            if name is None:
+                continue
+            counts[name] += 1
+            if op.name == "tfl.custom" and not ir.StringAttr(op.attributes["custom_code"]).value.startswith(STAND_IN):
                 custom.add(name)
     return ModelSummary(dict(sorted(counts.items())), tuple(sorted(custom)))

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import FusionError
-from litefuse.ir.attributes import AUXILIARY, COMPOSITE, INITIAL_STATE, custom_op_attributes, mlir_attribute
-from litefuse.ir.constants import absent_operand
-from litefuse.ir.mlir import ir
+from litefuse.ir.attributes import (
+    AUXILIARY,
+    COMPOSITE,
+    INITIAL_STATE,
+    custom_op_attributes,
+    int32_attribute,
+    mlir_attribute,
+)
+from litefuse.ir.constants import absent_operand, string_elements
+from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.facts import MALFORMED, ShapeError, Undecided
 from litefuse.ir.shapes.result_types import constant_integers, result_shapes
-from litefuse.ir.tensors import Tensor
-from litefuse.ir.types import TensorType, element_type_of, ranked_type, tensor_type_of
+from litefuse.ir.tensors import Tensor, numpy_dtype
+from litefuse.ir.types import TensorType, ranked_tensor_type, ranked_type, tensor_type_of
+
+if TYPE_CHECKING:
+    from litefuse.fusions.builtins import Operand
+
+_Given: TypeAlias = "ir.Value | npt.ArrayLike"
+"""An operand: a value, or what becomes a constant."""
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -34,7 +47,7 @@ class Builder:
     def op(
         self,
         name: str,
-        operands: Sequence[ir.Value],
+        operands: Sequence[_Given],
         result_types: Sequence[ir.Type],
         attributes: Mapping[str, ir.Attribute] | None = None,
     ) -> list[Tensor]:
@@ -47,10 +60,14 @@ class Builder:
         assert context is not None, "ops are built in a context"
         if not context.is_registered_operation(name):
             raise FusionError(f"unknown op {name!r}", hint="LiteRT's builtin ops are tfl.add and the like.")
-        _check_list("operands", operands, ir.Value, "[x, y]")
+        _check_list("operands", operands, object, "[x, y]")
         _check_list("result types", result_types, ir.Type, "[x.type]")
         op = ir.Operation.create(
-            name, results=result_types, operands=operands, attributes=dict(attributes) if attributes else None
+            name,
+            results=result_types,
+            operands=[self._value(operand) for operand in operands],
+            attributes=dict(attributes) if attributes else None,
+            regions=int(name == "tfl.lstm"),  # for its quantized form
         )
         try:
             op.verify()
@@ -58,94 +75,92 @@ class Builder:
             raise FusionError(f"the fused op is not valid: {first_line(error)}") from error
         return [Tensor(result) for result in op.results]
 
-    def builtin(self, name: str, *operands: ir.Value | npt.ArrayLike, **attributes: Any) -> list[Tensor]:
+    def builtin(self, name: str, *operands: _Given | None, **attributes: Any) -> list[Tensor]:
         """Emits a builtin op with inferred result types.
 
         Args:
             name: LiteRT's name of the op, such as ``BATCH_MATMUL``: a key of ``litefuse.fusions.builtins.BUILTINS``.
-            operands: Its operands, of known rank. Arrays become constants, as do Python numbers and lists of numbers:
-                of int32 or float32, or of the other operand's dtype if the op requires equal dtypes.
+            operands: Its operands, of known rank, by position or by name; None for an optional one that is left out.
+                Arrays become constants, as do Python numbers and lists of numbers: of int32 or float32, or of the other
+                operand's dtype if the op requires equal dtypes.
             attributes: Its attributes that differ from their defaults.
 
         Raises:
             FusionError: No such op or attribute, or the result types do not follow from the operands.
         """
-        from litefuse.fusions.builtins import BUILTINS  # a large table, which many fusions do without
+        from litefuse.fusions.builtins import BUILTINS, LACKING, unavailable  # tables that many fusions do without
 
         known = BUILTINS.get(name)
         if known is None:
-            import difflib  # for the message alone
+            raise FusionError(unavailable(str(name)))
+        given = {key: attributes.pop(key) for key in [*attributes] if key in known.defaults}
+        placed = known.placed(operands, attributes)
+        values = self._operands(placed)
+        for (operand, _), value in zip(placed, values, strict=True):
+            if operand.constant and constant_integers(value) is None:
+                raise FusionError(f"{name}: {operand.name} must be a constant: the result's shape follows from it")
+        kinds = [_kind(value) for value in values]
+        for index, kind in enumerate(kinds):
+            if kind.shape is None:
+                raise FusionError(f"operand {index} of {name} is {kind}, and its rank must be known")
+        with _refusals(name, values, given):
+            options = known.options(kinds, given)
+            types = _result_types(name, values, known.elements(kinds, options), options)
+        if name in LACKING:
+            from litefuse.litert.runtime.model_tables import STAND_IN  # few fusions have such an op
 
-            close = difflib.get_close_matches(str(name), BUILTINS, n=1)
-            meant = f"; did you mean {close[0]!r}?" if close else ", which op() builds with result types"
-            raise FusionError(f"builtin() does not know {name!r}{meant}")
-        unknown = attributes.keys() - known.defaults.keys()
-        if unknown:
-            raise FusionError(f"{name} has no attributes {sorted(unknown)}; it has {sorted(known.defaults)}")
-        values = self._values(operands, alike=known.alike)
-        for index, value in enumerate(values):
-            if _kind(value).shape is None:
-                raise FusionError(f"operand {index} of {name} is {_kind(value)}, and its rank must be known")
-        for index, what in known.constants.items():
-            if index < len(values) and constant_integers(values[index]) is None:
-                raise FusionError(f"{name}: {what} must be a constant: the result's shape follows from it")
-        options = {**known.defaults, **attributes}
-        with _refusals(name, values, attributes):
-            dtypes = known.dtypes([_kind(value).dtype for value in values], options)
-            types = _result_types(name, values, [element_type_of(dtype) for dtype in dtypes], options)
-        held = {key: _builtin_attribute(key, value) for key, value in options.items() if key not in _TYPE_ONLY}
-        if name == "PACK":
-            held["values_count"] = _builtin_attribute("values_count", len(values))
-        return self.op(f"tfl.{name.lower()}", values, types, held)
+            return self.op("tfl.custom", values, types, custom_op_attributes(STAND_IN + name, known.encoded(options)))
+        return self.op(f"tfl.{name.lower()}", values, types, known.attributes(options, types))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """Returns the builder of the builtin op of this name in lower case, ``rsqrt`` of ``RSQRT``.
 
         It takes the operands and, as keywords, the attributes, as ``builtin`` does; a single result comes alone.
         """
-        from litefuse.fusions.builtins import BUILTINS  # as above
+        from litefuse.fusions.builtins import BUILTINS, UNAVAILABLE, unavailable  # as above
 
-        if name.upper() not in BUILTINS or name != name.lower():
+        known = BUILTINS.get(name.upper())
+        if known is None or name != name.lower():
             import difflib  # for the message alone
 
-            known = (*(op.lower() for op in BUILTINS), *vars(Builder))
-            close = difflib.get_close_matches(name.lower(), known, n=1)
+            close = difflib.get_close_matches(name.lower(), (*map(str.lower, BUILTINS), *vars(Builder)), n=1)
             meant = f"; did you mean b.{close[0]}?" if close else ", and LiteRT no such op that it can build"
+            meant = f": {unavailable(name.upper())}" if name.upper() in UNAVAILABLE else meant
             raise AttributeError(f"the builder has no {name!r}{meant}", name=name, obj=self)
 
-        def build(*operands: ir.Value | npt.ArrayLike, **attributes: Any) -> Tensor | list[Tensor]:
+        def build(*operands: _Given | None, **attributes: Any) -> Tensor | list[Tensor]:
             results = self.builtin(name.upper(), *operands, **attributes)
             return results[0] if len(results) == 1 else results
 
+        build.__name__ = build.__qualname__ = name
+        build.__doc__ = known.documentation
+        vars(build)["__signature__"] = known.signature
         return build
 
-    def _values(self, operands: Sequence[ir.Value | npt.ArrayLike], *, alike: bool) -> list[ir.Value]:
-        """Returns the operands as values; a Python number gets the others' dtype if all must have the same one."""
-        dtype = next(
-            (tensor_type_of(operand).dtype for operand in operands if isinstance(operand, ir.Value)), "float32"
-        )
-        made: list[ir.Value] = []
-        for operand in operands:
-            if isinstance(operand, ir.Value):
-                made.append(operand)
-                continue
-            array = np.asarray(operand)
-            if array.dtype == np.object_:
-                raise TypeError(f"an operand is {operand!r}, which is neither a tensor nor numbers")
-            if alike and (isinstance(operand, (int, float)) or (array.dtype == np.float64 and dtype in _NARROWER)):
-                array = array.astype(dtype)
-            elif not isinstance(operand, (np.ndarray, np.generic)):
-                array = array.astype(np.int32 if array.dtype.kind == "i" else np.float32)
-            made.append(self.constant(array))
-        dtypes = dict.fromkeys(_kind(value).dtype for value in made)
-        if alike and len(dtypes.keys() - {"none"}) > 1:
-            raise FusionError(f"operands are {' and '.join(dtypes)}, not of one dtype", hint="b.cast changes it.")
-        return made
+    def __dir__(self) -> list[str]:
+        from litefuse.fusions.builtins import BUILTINS  # as above
+
+        return [*super().__dir__(), *map(str.lower, BUILTINS)]
+
+    def _operands(self, placed: Sequence[tuple[Operand, Any]]) -> list[ir.Value]:
+        """Returns operands as values: numbers that are alike others get their dtype."""
+        dtype = _dtype_of([value for operand, value in placed if operand.alike and value is not None])
+        values: list[ir.Value] = []
+        for operand, given in placed:
+            value = self._value(given, dtype if operand.alike else None, integers=operand.integers)
+            values.append(self.state(value) if operand.state and not _is_state(value) else value)
+        return values
+
+    def _value(self, operand: Any, dtype: str | None = None, *, integers: str = "") -> ir.Value:
+        """Returns an operand as a value, None as the omitted one; see ``_array``."""
+        if isinstance(operand, ir.Value):
+            return operand
+        return self.no_value() if operand is None else self.constant(_array(operand, dtype, integers))
 
     def custom(
         self,
         name: str,
-        operands: Sequence[ir.Value],
+        operands: Sequence[_Given],
         result_types: Sequence[ir.Type],
         options: Mapping[str, Any] | bytes,
     ) -> list[Tensor]:
@@ -171,7 +186,7 @@ class Builder:
         return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))
 
     def composite(
-        self, name: str, operands: Sequence[ir.Value], result_types: Sequence[ir.Type], attributes: Mapping[str, Any]
+        self, name: str, operands: Sequence[_Given], result_types: Sequence[ir.Type], attributes: Mapping[str, Any]
     ) -> list[Tensor]:
         """Emits STABLEHLO_COMPOSITE: a named op with the body, which the runtime runs unless a kernel claims the op.
 
@@ -204,67 +219,73 @@ class Builder:
             },
         )
 
-    def constant(self, value: npt.NDArray[Any]) -> Tensor:
-        """Emits a constant tensor of the array's shape and dtype."""
-        attribute = ir.DenseElementsAttr.get(value)
-        return self.op("tfl.pseudo_const", [], [attribute.type], {"value": attribute})[0]
+    def constant(self, value: npt.ArrayLike) -> Tensor:
+        """Emits a constant tensor of an array's shape and dtype; of strings if it holds texts."""
+        array = _array(value)
+        dtype = "string" if array.dtype.kind in "SU" else str(array.dtype)
+        kind = ranked_tensor_type(TensorType(dtype, array.shape))
+        if dtype == "string":
+            texts = [text if isinstance(text, bytes) else text.encode() for text in array.reshape(-1).tolist()]
+            attribute: ir.Attribute = string_elements(np.array(texts, object).reshape(array.shape))
+        else:
+            attribute = ir.DenseElementsAttr.get(np.asarray(array, order="C"), type=kind)
+        return self.op("tfl.pseudo_const", [], [kind], {"value": attribute})[0]
 
     def no_value(self) -> Tensor:
         """Emits the placeholder for an omitted optional operand."""
         return Tensor(absent_operand())
 
-    def transpose(self, value: ir.Value, permutation: Sequence[int]) -> Tensor:
+    def transpose(self, value: _Given, permutation: Sequence[int]) -> Tensor:
         """Emits TRANSPOSE; of a constant it is computed at conversion."""
-        return self._auxiliary("TRANSPOSE", [value, self.constant(np.array(permutation, np.int32))])
+        return self._auxiliary("TRANSPOSE", [value, np.array(permutation, np.int32)])
 
-    def slice(self, value: ir.Value, begin: Sequence[int], size: Sequence[int]) -> Tensor:
+    def slice(self, value: _Given, begin: Sequence[int], size: Sequence[int]) -> Tensor:
         """Emits SLICE; a size of -1 takes all that follows. Of a constant it is computed at conversion."""
-        operands = [value, *(self.constant(np.array(part, np.int32)) for part in (begin, size))]
-        return self._auxiliary("SLICE", operands)
+        return self._auxiliary("SLICE", [value, np.array(begin, np.int32), np.array(size, np.int32)])
 
     def last(self, value: ir.Value, axis: int, *, keep: bool = False) -> Tensor:
         """Emits STRIDED_SLICE: the last position along an axis (not negative), which is dropped or kept (``keep``)."""
         shape, element = _shape(value)
         index = [-1 if place == axis else 0 for place in range(len(shape))]
         all_but = sum(1 << place for place in range(len(shape)) if place != axis)
-        end = [0] * len(shape)
-        operands = [value, *(self.constant(np.array(part, np.int32)) for part in (index, end, [1] * len(shape)))]
+        operands = [value, index, [0] * len(shape), [1] * len(shape)]
         masks = {
             "begin_mask": all_but,
             "end_mask": all_but | 1 << axis,
             "ellipsis_mask": 0,
             "new_axis_mask": 0,
             "shrink_axis_mask": 0 if keep else 1 << axis,
+            "offset": False,
         }
-        int32 = ir.IntegerType.get_signless(32)
-        attributes: dict[str, ir.Attribute] = {name: ir.IntegerAttr.get(int32, mask) for name, mask in masks.items()}
         # There is at least one element along the axis, which the shape rule cannot know.
         result = [1 if place == axis else size for place, size in enumerate(shape) if keep or place != axis]
-        return self._typed(
-            "tfl.strided_slice", operands, result, element, {**attributes, "offset": ir.BoolAttr.get(False)}
-        )
+        attributes = {name: int32_attribute(mask) for name, mask in masks.items()}
+        return self._typed("tfl.strided_slice", operands, result, element, attributes)
 
-    def reverse(self, value: ir.Value, axis: int) -> Tensor:
+    def reverse(self, value: _Given, axis: int) -> Tensor:
         """Emits REVERSE_V2 along one axis (not negative)."""
-        return self._auxiliary("REVERSE_V2", [value, self.constant(np.array([axis], np.int32))])
+        return self._auxiliary("REVERSE_V2", [value, [axis]])
 
-    def add(self, a: ir.Value | npt.ArrayLike, b: ir.Value | npt.ArrayLike) -> Tensor:
+    def add(self, x: _Given, y: _Given, *, fused_activation_function: str = "NONE") -> Tensor:
         """Emits ADD, as ``builtin`` does; of constants it is computed at conversion."""
-        return self._auxiliary("ADD", self._values([a, b], alike=True), {"fused_activation_function": "NONE"})
+        dtype = _dtype_of([x, y])
+        values = [self._value(value, dtype) for value in (x, y)]
+        return self._auxiliary("ADD", values, {"fused_activation_function": fused_activation_function})
 
-    def reshape(self, value: ir.Value, shape: Sequence[int]) -> Tensor:
+    def reshape(self, value: _Given, shape: Sequence[int]) -> Tensor:
         """Emits RESHAPE to a known shape."""
-        return self._auxiliary("RESHAPE", [value, self.constant(np.array(shape, np.int32))])
+        return self._auxiliary("RESHAPE", [value, np.array(shape, np.int32)])
 
-    def concatenation(self, values: Sequence[ir.Value], axis: int) -> Tensor:
+    def concatenation(self, values: Sequence[_Given], axis: int, *, fused_activation_function: str = "NONE") -> Tensor:
         """Emits CONCATENATION along an axis (not negative)."""
-        return self._auxiliary("CONCATENATION", values, {"axis": axis, "fused_activation_function": "NONE"})
+        attributes = {"axis": axis, "fused_activation_function": fused_activation_function}
+        return self._auxiliary("CONCATENATION", values, attributes)
 
     def conv_2d(
         self,
-        x: ir.Value,
-        filters: ir.Value,
-        bias: ir.Value,
+        x: _Given,
+        filters: _Given,
+        bias: _Given | None = None,
         *,
         strides: tuple[int, int] = (1, 1),
         dilations: tuple[int, int] = (1, 1),
@@ -276,7 +297,7 @@ class Builder:
         Args:
             x: ``[batch, height, width, n]``.
             filters: ``[m, rows, columns, n]``.
-            bias: ``[m]``.
+            bias: ``[m]``; None for zeros.
             strides: Of rows and of columns.
             dilations: Of rows and of columns.
             padding: ``SAME`` or ``VALID``.
@@ -298,8 +319,16 @@ class Builder:
             fused_activation_function=activation,
         )[0]
 
-    def fully_connected(self, x: ir.Value, weights: ir.Value, bias: ir.Value, *, activation: str = "NONE") -> Tensor:
-        """Emits FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]``; result ``[..., m]``."""
+    def fully_connected(
+        self,
+        x: _Given,
+        weights: _Given,
+        bias: _Given | None = None,
+        *,
+        activation: str = "NONE",
+    ) -> Tensor:
+        """Emits FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]`` or None; result ``[..., m]``."""
+        x = self._value(x)
         keep = len(_shape(x)[0]) > 2
         return self.builtin(
             "FULLY_CONNECTED", x, weights, bias, fused_activation_function=activation, keep_num_dims=keep
@@ -311,44 +340,40 @@ class Builder:
         if batch != _DYNAMIC:
             return self.constant(np.zeros([batch, *sizes], np.float32))
         whole = self._auxiliary("SHAPE", [like], element=ir.IntegerType.get_signless(32))
-        shape = [self.slice(whole, [axis], [1]), self.constant(np.array(sizes, np.int32))]
+        shape = self.concatenation([self.slice(whole, [axis], [1]), np.array(sizes, np.int32)], 0)
         # The shape rule does not know the elements of a computed shape.
-        return self._typed(
-            "tfl.fill",
-            [self.concatenation(shape, 0), self.constant(np.array(0, np.float32))],
-            [_DYNAMIC, *sizes],
-            ir.F32Type.get(),
-        )
+        return self._typed("tfl.fill", [shape, np.float32(0)], [_DYNAMIC, *sizes], ir.F32Type.get())
 
-    def state(self, value: ir.Value) -> Tensor:
+    def state(self, value: _Given) -> Tensor:
         """Emits a state with this initial value, for an op that updates its state in place, such as LSTM.
 
         The op gets its own memory, which holds the value at the start of every call. The op must not get the value
         itself: the runtime keeps a constant's memory between calls, and its value would be lost.
         """
+        value = self._value(value)
         shape, element = _shape(value)
         return self._typed("tfl.custom", [value], shape, element, custom_op_attributes(INITIAL_STATE, b""))
 
     def _auxiliary(
         self,
         name: str,
-        operands: Sequence[ir.Value],
+        operands: Sequence[_Given],
         attributes: Mapping[str, Any] | None = None,
         *,
         element: ir.Type | None = None,
     ) -> Tensor:
         """Emits an auxiliary op by LiteRT's name; its element type defaults to the first operand's."""
-        options = attributes or {}
+        options, operands = attributes or {}, [self._value(operand) for operand in operands]
         elements = [_shape(operands[0])[1] if element is None else element]
         with _refusals(name, operands, options):
             types = _result_types(name, operands, elements, options)
-        held = {key: _builtin_attribute(key, value) for key, value in options.items()}
+        held = {key: int32_attribute(value) for key, value in options.items()}
         return self.op(f"tfl.{name.lower()}", operands, types, {**held, AUXILIARY: ir.UnitAttr.get()})[0]
 
     def _typed(
         self,
         name: str,
-        operands: Sequence[ir.Value],
+        operands: Sequence[_Given],
         shape: Sequence[int],
         element: ir.Type,
         attributes: Mapping[str, ir.Attribute] | None = None,
@@ -396,14 +421,11 @@ class Builder:
         separate = apart(b, boxes_of_four(b, corners), none_overlap)
         return suppressed(b, separate, score, count, threshold, least, length=size)
 
-    def expand_dims(self, value: ir.Value, axis: int) -> Tensor:
-        """Emits EXPAND_DIMS: adds a dimension of size 1 to a value of known rank, at ``axis`` (not negative)."""
-        return self.builtin("EXPAND_DIMS", value, np.array(axis, np.int32))[0]
-
-    def embedding_lookup(self, ids: ir.Value, table: ir.Value) -> Tensor:
+    def embedding_lookup(self, ids: _Given, table: _Given) -> Tensor:
         """Emits EMBEDDING_LOOKUP: rows of ``table`` ``[vocabulary, ...]`` at ``ids`` ``[n]`` int32; ``[n, ...]``."""
-        types = _result_types("EMBEDDING_LOOKUP", [ids, table], [ir.ShapedType(table.type).element_type], {})
-        return self.op("tfl.embedding_lookup", [ids, table], types)[0]
+        values = [self._value(ids, integers="int32"), self._value(table)]
+        types = _result_types("EMBEDDING_LOOKUP", values, [_shape(values[1])[1]], {})
+        return self.op("tfl.embedding_lookup", values, types)[0]
 
 
 def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
@@ -423,18 +445,9 @@ def first_line(error: ir.MLIRError) -> str:
     return next((line for line in lines if "error:" in line), lines[0] if lines else repr(error))
 
 
-# Floats that numpy's own, float64, become beside them.
-_NARROWER = frozenset({"float16", "float32"})
-
-# The type of an omitted optional operand.
-_NONE = TensorType("none", ())
-
-# Attributes that only determine the result type; the op does not store them.
-_TYPE_ONLY = frozenset({"out_type", "output_type", "to"})
-
-
 def _kind(value: ir.Value) -> TensorType:
-    return _NONE if value.type == _none_type() else tensor_type_of(value)
+    """Returns the type of a value, or of an omitted operand."""
+    return tensor_type_of(value) if isinstance(value.type, ir.ShapedType) else TensorType("none", ())
 
 
 @contextmanager
@@ -468,14 +481,40 @@ def _result_types(
     return types
 
 
-def _builtin_attribute(name: str, value: Any) -> ir.Attribute:
-    """As ``mlir_attribute``, but with the attribute types of builtin ops: 32-bit integers, and 64-bit ones in lists."""
-    if name == "mode":
-        return ir.Attribute.parse(f"#tfl<mirror_pad_attr {value}>")
-    if isinstance(value, int) and not isinstance(value, bool):
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
-    return mlir_attribute(value)
+def _dtype_of(alike: Sequence[Any]) -> str | None:
+    """Returns the dtype that numbers get beside values and arrays, or beside a float; None for their own."""
+
+    def dtype_of(value: Any) -> str:
+        return _kind(value).dtype if isinstance(value, ir.Value) else str(np.asarray(value).dtype)
+
+    typed = (dtype_of(value) for value in alike if not isinstance(value, (int, float, list, tuple)))
+    return next(typed, "float32" if any(dtype_of(value) == "float64" for value in alike) else None)
 
 
-def _none_type() -> ir.Type:
-    return ir.Type.parse("none")
+def _array(value: Any, dtype: str | None = None, integers: str = "") -> npt.NDArray[Any]:
+    """Returns the array of a constant.
+
+    Args:
+        value: An array, a number, a text, or a list of these.
+        dtype: The dtype of numbers and of lists of numbers; None for int32 and float32.
+        integers: The dtype of integers, also of those in arrays; empty for that of the array.
+
+    Raises:
+        FusionError: It is something else.
+    """
+    try:
+        array: npt.NDArray[Any] = np.asarray(value)
+    except (ValueError, TypeError):  # lists of different lengths, or of values
+        array = np.array(None)
+    kind = "i" if integers and not array.size else array.dtype.kind
+    if kind not in "biufcSUV":
+        raise FusionError(f"an operand is {value!r}, neither a value nor numbers")
+    if not isinstance(value, (np.ndarray, np.generic)) or isinstance(value, float):  # np.float64 is a float
+        usual = {"i": integers or "int32", "f": "float32"}.get(kind)
+        return array if usual is None else array.astype(numpy_dtype(dtype or usual))
+    return array.astype(integers) if integers and kind in "iu" else array
+
+
+def _is_state(value: ir.Value) -> bool:
+    owner = producer(value, "tfl.custom")
+    return owner is not None and ir.StringAttr(owner.attributes["custom_code"]).value == INITIAL_STATE

@@ -79,7 +79,9 @@ def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates
     return Gates(parts.get("i"), parts["f"], parts["c"], parts["o"])
 
 
-def lstm(b: Builder, x: ir.Value, weights: LstmWeights, h: ir.Value, c: ir.Value, *, cell_clip: float) -> ir.Value:
+def lstm(
+    b: Builder, x: ir.Value, weights: LstmWeights, h: ir.Value, c: ir.Value, *, cell_clip: float = 0.0
+) -> ir.Value:
     """Emits LSTM: one step.
 
     Args:
@@ -100,8 +102,7 @@ def lstm(b: Builder, x: ir.Value, weights: LstmWeights, h: ir.Value, c: ir.Value
     kind = ir.ShapedType(x.type)
     result = ir.RankedTensorType.get([kind.shape[0], ir.ShapedType(h.type).shape[1]], kind.element_type)
     attributes = _attributes(cell_clip) | {"kernel_type": ir.Attribute.parse("#tfl<lstm_kernel_type_attr FULL>")}
-    op = ir.Operation.create("tfl.lstm", [result], operands, attributes, regions=1)
-    return op.result
+    return b.op("tfl.lstm", operands, [result], attributes)[0]
 
 
 def unidirectional_sequence_lstm(

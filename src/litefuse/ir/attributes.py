@@ -44,6 +44,13 @@ def mlir_attribute(value: Any) -> ir.Attribute:
             raise TypeError(value)
 
 
+def int32_attribute(value: Any) -> ir.Attribute:
+    """As ``mlir_attribute``, but with 32-bit ints, 64-bit ones in lists alone, as LiteRT's builtin ops have them."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
+    return mlir_attribute(value)
+
+
 def attribute_values(op: ir.OpView | ir.Operation) -> dict[str, Any]:
     """Returns an op's attributes by name, converted by :func:`attribute_value`."""
     return {name: attribute_value(op.attributes[name]) for name in op.attributes}

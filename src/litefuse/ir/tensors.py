@@ -165,7 +165,8 @@ def emit(name: str, operands: Sequence[ir.Value], shape: Sequence[int | None], d
 _NUMPY = {"float16": "f2", "float32": "f4", "float64": "f8", "bool": "?"}
 
 
-def _numpy_dtype(dtype: str) -> npt.DTypeLike:
+def numpy_dtype(dtype: str) -> npt.DTypeLike:
+    """Returns numpy's dtype of a dtype."""
     if dtype == "bfloat16":
         import ml_dtypes
 
@@ -178,7 +179,7 @@ def constant(value: npt.ArrayLike, dtype: str) -> Tensor:
     given = np.asarray(value)
     if given.dtype == np.object_:
         raise TypeError(f"an operand is {value!r}, which is neither a tensor nor numbers")
-    array = np.ascontiguousarray(given.astype(_numpy_dtype(dtype)))
+    array = np.ascontiguousarray(given.astype(numpy_dtype(dtype)))
     array = array.reshape(np.shape(value))
     kind = ranked_tensor_type(TensorType(dtype, array.shape))
     attribute = ir.DenseElementsAttr.get(array, type=kind)

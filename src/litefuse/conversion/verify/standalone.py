@@ -15,6 +15,7 @@ from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.passes import run_passes
 from litefuse.kernels import PACK
+from litefuse.litert.export.op_codes import with_builtins
 from litefuse.litert.runtime.custom_op import installed_kernels, registered_kernels
 from litefuse.passes.legalize.lacking_ops import is_chosen, release
 from litefuse.passes.variables.freeze_variables import Verdict
@@ -105,7 +106,7 @@ def standalone_model(
         if op.attributes["name"] == composite_name(without):
             op.attributes["name"] = composite_name(f"{without} without its kernel")  # its decomposition runs
     for_kernels = bool(ops)
-    return StandaloneModel(flatbuffer(alone), for_kernels)
+    return StandaloneModel(with_builtins(flatbuffer(alone)), for_kernels)
 
 
 def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:

@@ -29,6 +29,7 @@ from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.runtime.custom_op import has_kernel
 from litefuse.litert.runtime.kernel_pack import RESOLVED_OPS
+from litefuse.litert.runtime.model_tables import STAND_IN
 from litefuse.support.options.forms import CompositeForm, CompositeForms
 from litefuse.support.plug_ins.entry_points import (
     is_raised_by_litefuse,
@@ -85,7 +86,7 @@ class Replacer:
             reason = _build(fusion, composite, replacement, body, inline_faster=faster)
             fused_into = [] if reason is not None else _fused_ops(replacement, fusion)
             if form == "builtin" and reason is None:
-                custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom"})
+                custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom" and not _is_stand_in(op)})
                 reason = _not_builtin(custom) if custom else None
             checked = CheckResult()
             if reason is None:
@@ -372,10 +373,17 @@ def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -
     return None
 
 
+def _is_stand_in(op: ir.OpView) -> bool:
+    """Whether a custom op stands for a builtin one."""
+    return ir.StringAttr(op.attributes["custom_code"]).value.startswith(STAND_IN)
+
+
 def _op_name(op: ir.OpView) -> str:
     if op.name == "tfl.custom":
         name = ir.StringAttr(op.attributes["custom_code"]).value
-        return f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name
+        return (
+            f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name.removeprefix(STAND_IN)
+        )
     return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name.removeprefix("tf.")
 
 

@@ -6,7 +6,9 @@ Files that lack signatures and names get them, without which inputs and outputs 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,14 +19,17 @@ from litefuse.errors import InterpreterError
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import LARGEST_BYTE, MIN_RUNTIME, MIN_RUNTIME_BYTES, correct_op_codes
 from litefuse.litert.runtime.flatbuffer import mapped, release
+from litefuse.litert.runtime.model_tables import OP_NUMBERS, STAND_IN
 from litefuse.litert.runtime.schema_objects import (
     add_metadata,
+    bytes_of,
     flatbuffer_of,
     made,
     objects_of,
     op_code,
     op_name,
     op_names,
+    set_options,
     tensor_name,
 )
 
@@ -97,6 +102,39 @@ class _Bytes:
         """Yields the bytes in blocks."""
         for start in range(0, self.nbytes, _BLOCK_BYTES):
             yield self._data[start : start + _BLOCK_BYTES]
+
+
+def with_builtins(content: bytes) -> bytes:
+    """Returns a file whose custom ops that stand for builtin ops are these ops.
+
+    Args:
+        content: The content of a file, without data behind the flatbuffer.
+    """
+    model = objects_of(content)
+    names = [(code.customCode or b"").decode() for code in model.operatorCodes]
+    for graph in model.subgraphs:
+        for op in graph.operators or ():
+            if names[op.opcodeIndex].startswith(STAND_IN):
+                _complete(op, graph, json.loads(bytes_of(op.customOptions)))
+    for code, name in zip(model.operatorCodes, names, strict=True):
+        if name.startswith(STAND_IN):
+            code.customCode, code.builtinCode = None, OP_NUMBERS[name.removeprefix(STAND_IN)]
+            code.deprecatedBuiltinCode = min(code.builtinCode, LARGEST_BYTE)
+    return bytes(flatbuffer_of(model))
+
+
+def _complete(op: Any, graph: Any, stated: Mapping[str, Any]) -> None:
+    """Gives an op that stood for a builtin op its options and states."""
+    op.customOptions = None
+    if stated["table"]:
+        options = stated["options"].items()
+        set_options(op, made(stated["table"], **{_camel_case(name): value for name, value in options}))
+    for position in stated["states"]:
+        graph.tensors[op.inputs[position]].isVariable = True
+
+
+def _camel_case(name: str) -> str:
+    return re.sub("_(.)", lambda match: match[1].upper(), name)
 
 
 def _write(model: Any, path: Path, max_flatbuffer: int) -> None:

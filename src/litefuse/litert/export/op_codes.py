@@ -61,6 +61,21 @@ def correct_op_codes(path: Path) -> None:
             file.write(added)
 
 
+def with_builtins(content: bytes) -> bytes:
+    """Returns a file whose custom ops that stand for builtin ops are these ops.
+
+    Args:
+        content: The content of a file, without data behind the flatbuffer.
+    """
+    if not any(
+        OpCode.read(code).custom.startswith(fields.STAND_IN) for code in root(content).tables(fields.OPERATOR_CODES)
+    ):
+        return content
+    from litefuse.litert.export.edited_file import with_builtins as edited  # few files have them
+
+    return edited(content)
+
+
 def runtime_of(content: Any) -> Runtime:
     """Returns the first releases that have all ops of a file in their versions; custom ops need kernels besides.
 

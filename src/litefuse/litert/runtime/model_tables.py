@@ -117,6 +117,10 @@ class OpCode(NamedTuple):
         return self.custom or self.name
 
 
+#: The prefix of the name of a custom op that stands for the builtin op of the rest of the name, which the engine's
+#: dialect lacks, until the file is written. Its options are a JSON object: the name of the schema's ``table`` of the
+#: op's options, empty for none, the ``options`` in it, and the positions of the operands that are ``states``.
+STAND_IN = "litefuse.builtin."
 #: The numbers of ops by their names.
 OP_NUMBERS = {name: number for number, name in BUILTIN_OPS.items()}
 #: The numbers of types by their names as of dtypes, such as ``float32``.
