@@ -386,7 +386,13 @@ def test_random_numbers(name: str) -> None:
 def test_numbers_get_the_dtype_of_what_is_beside_them(dtype: str) -> None:
     def build(b: Any, x: Any) -> Any:
         y = b.cast(x, to=dtype)
-        made = [b.mul(y, 1), b.maximum(2, y), b.select_v2(True, 3, y), b.padv2(y, [[1, 0]], 1), b.add_n(y, [1, 2])]
+        made = [
+            b.mul(y, 1),
+            b.maximum(2, y),
+            b.select_v2(True, 3, y),
+            b.padv2(y, [[1, 0]], 1),
+            b.add_n(y, np.array([1, 2])),
+        ]
         assert {value.dtype for value in made} == {dtype}
         return b.neg(x)
 
@@ -397,7 +403,12 @@ def test_numbers_get_the_dtype_of_what_is_beside_them(dtype: str) -> None:
 def test_every_operand_may_be_an_array_a_number_a_list_or_a_value() -> None:
     def build(b: Any, x: Any) -> Any:
         made = [b.constant(np.array(2, np.float32)), np.float32(2), np.array(2, np.float32), 2.0, np.float64(2)]
-        sums = [sign for one in made for other in (*made, 2, [2]) for sign in (b.sub(one, other), b.sub(other, one))]
+        sums = [
+            sign
+            for one in made
+            for other in (*made, 2, [2], np.array(2.0))
+            for sign in (b.sub(one, other), b.sub(other, one))
+        ]
         assert all(isinstance(one, Tensor) and one.dtype == "float32" for one in sums)
         assert repr(sums[0]) == "<Tensor float32[]>"
         return b.add_n([b.reshape(one, [1]) for one in sums])
@@ -437,6 +448,15 @@ REFUSED: list[tuple[Build, str]] = [
     (
         lambda b, x: b.builtin("NEG", [x]),
         r"an operand is \[<Tensor float32.*>\], neither a value nor numbers",
+    ),
+    (lambda b, x: b.mul(b.cast(x, to="int32"), 0.5), "0.5 is beside int32, which cannot hold it"),
+    (lambda b, x: b.add(b.cast(x, to="uint8"), [-1]), r"\[-1\] is beside uint8, which cannot hold it"),
+    (lambda b, x: b.equal(b.constant(np.array(["a"])), 1), "1 is beside string, and must be a value"),
+    (lambda b, x: b.gather(x, 2**40), "is beside int32, which cannot hold it"),
+    (lambda b, x: b.builtin("GATHER", x, [0], axis=None), "axis is None, not of type int"),
+    (
+        lambda b, x: b.read_variable(b.var_handle(shared_name="v"), dtype="float32", shape=[None, 4]),
+        "the sizes of a variable must be known",
     ),
     (lambda b, x: b.builtin("CONV_2D", x, x, padding="same"), "padding is 'same', not SAME or VALID"),
     (lambda b, x: b.builtin("GATHER", x, [0], axis="1"), "axis is '1', not of type int"),

@@ -22,7 +22,7 @@ from litefuse.ir.constants import absent_operand, string_elements
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.facts import MALFORMED, ShapeError, Undecided
 from litefuse.ir.shapes.result_types import constant_integers, result_shapes
-from litefuse.ir.tensors import Tensor, numpy_dtype
+from litefuse.ir.tensors import Tensor, dtype_beside, operand_array
 from litefuse.ir.types import TensorType, ranked_tensor_type, ranked_type, tensor_type_of
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Builder:
 
     def _operands(self, placed: Sequence[tuple[Operand, Any]]) -> list[ir.Value]:
         """Returns operands as values: numbers that are alike others get their dtype."""
-        dtype = _dtype_of([value for operand, value in placed if operand.alike and value is not None])
+        dtype = dtype_beside([value for operand, value in placed if operand.alike and value is not None])
         values: list[ir.Value] = []
         for operand, given in placed:
             value = self._value(given, dtype if operand.alike else None, integers=operand.integers)
@@ -152,10 +152,10 @@ class Builder:
         return values
 
     def _value(self, operand: Any, dtype: str | None = None, *, integers: str = "") -> ir.Value:
-        """Returns an operand as a value, None as the omitted one; see ``_array``."""
+        """Returns an operand as a value, None as the omitted one; see ``operand_array``."""
         if isinstance(operand, ir.Value):
             return operand
-        return self.no_value() if operand is None else self.constant(_array(operand, dtype, integers))
+        return self.no_value() if operand is None else self.constant(operand_array(operand, dtype, integers))
 
     def custom(
         self,
@@ -221,7 +221,7 @@ class Builder:
 
     def constant(self, value: npt.ArrayLike) -> Tensor:
         """Emits a constant tensor of an array's shape and dtype; of strings if it holds texts."""
-        array = _array(value)
+        array = operand_array(value)
         dtype = "string" if array.dtype.kind in "SU" else str(array.dtype)
         kind = ranked_tensor_type(TensorType(dtype, array.shape))
         if dtype == "string":
@@ -268,7 +268,7 @@ class Builder:
 
     def add(self, x: _Given, y: _Given, *, fused_activation_function: str = "NONE") -> Tensor:
         """Emits ADD, as ``builtin`` does; of constants it is computed at conversion."""
-        dtype = _dtype_of([x, y])
+        dtype = dtype_beside([x, y])
         values = [self._value(value, dtype) for value in (x, y)]
         return self._auxiliary("ADD", values, {"fused_activation_function": fused_activation_function})
 
@@ -479,40 +479,6 @@ def _result_types(
             raise Undecided("the rank of a result is not known")
         types.append(ranked_type(shape, element))
     return types
-
-
-def _dtype_of(alike: Sequence[Any]) -> str | None:
-    """Returns the dtype that numbers get beside values and arrays, or beside a float; None for their own."""
-
-    def dtype_of(value: Any) -> str:
-        return _kind(value).dtype if isinstance(value, ir.Value) else str(np.asarray(value).dtype)
-
-    typed = (dtype_of(value) for value in alike if not isinstance(value, (int, float, list, tuple)))
-    return next(typed, "float32" if any(dtype_of(value) == "float64" for value in alike) else None)
-
-
-def _array(value: Any, dtype: str | None = None, integers: str = "") -> npt.NDArray[Any]:
-    """Returns the array of a constant.
-
-    Args:
-        value: An array, a number, a text, or a list of these.
-        dtype: The dtype of numbers and of lists of numbers; None for int32 and float32.
-        integers: The dtype of integers, also of those in arrays; empty for that of the array.
-
-    Raises:
-        FusionError: It is something else.
-    """
-    try:
-        array: npt.NDArray[Any] = np.asarray(value)
-    except (ValueError, TypeError):  # lists of different lengths, or of values
-        array = np.array(None)
-    kind = "i" if integers and not array.size else array.dtype.kind
-    if kind not in "biufcSUV":
-        raise FusionError(f"an operand is {value!r}, neither a value nor numbers")
-    if not isinstance(value, (np.ndarray, np.generic)) or isinstance(value, float):  # np.float64 is a float
-        usual = {"i": integers or "int32", "f": "float32"}.get(kind)
-        return array if usual is None else array.astype(numpy_dtype(dtype or usual))
-    return array.astype(integers) if integers and kind in "iu" else array
 
 
 def _is_state(value: ir.Value) -> bool:

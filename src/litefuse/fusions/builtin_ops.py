@@ -185,7 +185,7 @@ HASHTABLE_IMPORT(table keys@ values) -> none: Fills a table, unless it is filled
 HASHTABLE_FIND(table keys@ default) -> default: The values at keys, or the default.
 HASHTABLE_SIZE(table) -> int64: The number of keys.
 VAR_HANDLE(; shared_name container='') -> resource: The handle of the variable of a name.
-READ_VARIABLE(handle; dtype shape) -> dtype: The value of a variable.
+READ_VARIABLE(handle; dtype shape) -> dtype: The value of a variable, whose sizes must be known.
 ASSIGN_VARIABLE(handle value) -> none: Gives a variable a value.
 LSTM(x lstm activation_state& cell_state& layer_norm; clips): One step of an LSTM: x [batch, inputs], sizes.
 UNIDIRECTIONAL_SEQUENCE_LSTM(x lstm activation_state& cell_state& layer_norm; clips time_major=False

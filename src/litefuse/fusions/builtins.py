@@ -127,7 +127,7 @@ class Builtin(NamedTuple):
             if name in FLOATS:
                 options[name] = [*map(float, cast("list[float]", value))] if isinstance(value, list) else float(value)
                 continue
-            if value is DERIVED:
+            if value is DERIVED and default is DERIVED:
                 options[name] = _derived(self.name, operands, options)
             elif choices and (value not in choices or not value):
                 raise ValueError(f"{name} is {value!r}, not {' or '.join(filter(None, choices))}")

@@ -95,14 +95,7 @@ def lstm(
     Returns:
         The output ``[batch, n]``.
     """
-    none = b.no_value()
-    projection = none if weights.projection is None else weights.projection
-    normalization = [none] * 4 if weights.layer_norm is None else weights.layer_norm.operands(b)
-    operands = [x, *_weight_operands(b, weights), projection, none, h, c, *normalization]
-    kind = ir.ShapedType(x.type)
-    result = ir.RankedTensorType.get([kind.shape[0], ir.ShapedType(h.type).shape[1]], kind.element_type)
-    attributes = _attributes(cell_clip) | {"kernel_type": ir.Attribute.parse("#tfl<lstm_kernel_type_attr FULL>")}
-    return b.op("tfl.lstm", operands, [result], attributes)[0]
+    return b.builtin("LSTM", *_operands(b, x, weights, h, c), cell_clip=cell_clip)[0]
 
 
 def unidirectional_sequence_lstm(
@@ -133,14 +126,15 @@ def unidirectional_sequence_lstm(
     Returns:
         The outputs of all steps, laid out as ``x``.
     """
-    none = b.no_value()
-    projection = none if weights.projection is None else weights.projection
-    normalization = [none] * 4 if weights.layer_norm is None else weights.layer_norm.operands(b)
-    operands = [x, *_weight_operands(b, weights), projection, none, h, c, *normalization]
-    attributes = _attributes(cell_clip, activation, projection_clip) | {"time_major": ir.BoolAttr.get(time_major)}
-    if ir.ShapedType(weights.recurrent.forget.type).rank == 1:
-        attributes["diagonal_recurrent_tensors"] = ir.BoolAttr.get(True)
-    return b.op("tfl.unidirectional_sequence_lstm", operands, [_outputs(x, h)], attributes)[0]
+    return b.builtin(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        *_operands(b, x, weights, h, c),
+        fused_activation_function=activation,
+        cell_clip=cell_clip,
+        proj_clip=projection_clip,
+        time_major=time_major,
+        diagonal_recurrent_tensors=ir.ShapedType(weights.recurrent.forget.type).rank == 1,
+    )[0]
 
 
 def keras_weights(b: Builder, kernel: ir.Value, recurrent: ir.Value, bias: ir.Value) -> LstmWeights:
@@ -240,44 +234,25 @@ def bidirectional_sequence_lstm(
     Returns:
         The outputs of both at all steps, laid out as ``x``, each at the step that it belongs to.
     """
-    operands = [x]
+    operands: list[ir.Value | None] = [x]
     for weights in (forward, backward):
         units = ir.ShapedType(weights.recurrent.forget.type).shape[0]
         zeros = b.constant(np.zeros(units, np.float32))
         projection = [b.constant(np.eye(units, dtype=np.float32)), zeros]
         operands += [*_weight_operands(b, replace(weights, peepholes=[zeros] * 3)), *projection]
-    operands += [*states, *[b.no_value()] * 9]  # no auxiliary input, and no weights for one
-    attributes = _attributes(0.0) | {
-        "merge_outputs": ir.BoolAttr.get(False),
-        "time_major": ir.BoolAttr.get(time_major),
-    }
-    results = [_outputs(x, states[0]), _outputs(x, states[2])]
-    first, second = b.op("tfl.bidirectional_sequence_lstm", operands, results, attributes)
+    first, second = b.builtin("BIDIRECTIONAL_SEQUENCE_LSTM", *operands, *states, time_major=time_major)
     return first, second
 
 
-def _weight_operands(b: Builder, weights: LstmWeights) -> list[ir.Value]:
-    none = b.no_value()
-    return [
-        *weights.kernel.operands(b),
-        *weights.recurrent.operands(b),
-        *(none if peephole is None else peephole for peephole in weights.peepholes or [None] * 3),
-        *weights.bias.operands(b),
-    ]
+def _operands(b: Builder, x: ir.Value, weights: LstmWeights, h: ir.Value, c: ir.Value) -> list[ir.Value | None]:
+    """Returns the operands of an op with one LSTM."""
+    normalization = [] if weights.layer_norm is None else weights.layer_norm.operands(b)
+    return [x, *_weight_operands(b, weights), weights.projection, None, h, c, *normalization]
 
 
-def _outputs(x: ir.Value, h: ir.Value) -> ir.Type:
-    kind = ir.ShapedType(x.type)
-    return ir.RankedTensorType.get([*kind.shape[:2], ir.ShapedType(h.type).shape[1]], kind.element_type)
-
-
-def _attributes(cell_clip: float, activation: str = "TANH", projection_clip: float = 0.0) -> dict[str, ir.Attribute]:
-    float32 = ir.F32Type.get()
-    return {
-        "fused_activation_function": ir.StringAttr.get(activation),
-        "cell_clip": ir.FloatAttr.get(float32, cell_clip),
-        "proj_clip": ir.FloatAttr.get(float32, projection_clip),
-    }
+def _weight_operands(b: Builder, weights: LstmWeights) -> list[ir.Value | None]:
+    peepholes = weights.peepholes or [None] * 3
+    return [*weights.kernel.operands(b), *weights.recurrent.operands(b), *peepholes, *weights.bias.operands(b)]
 
 
 def layer_weights(composite: Composite, b: Builder) -> LstmWeights:

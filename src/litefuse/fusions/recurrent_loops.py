@@ -121,7 +121,6 @@ class RnnLoop(Fusion):
         return argument_problem(composite, _arguments(composite), _RNN)
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-        from litefuse.ir.mlir import ir
 
         by_name = {argument.name: value for argument, value in zip(_arguments(composite), composite.args, strict=True)}
         inputs, h = composite.args[:2]
@@ -137,14 +136,9 @@ class RnnLoop(Fusion):
         bias = biases[0] if biases else b.constant(np.zeros(units, np.float32))
         for other in biases[1:]:
             bias = b.add(bias, other)
-        kind = ir.ShapedType(inputs.type)
         activation = _ACTIVATIONS[composite.attributes.get("activation", "tanh")]
-        (outputs,) = b.op(
-            "tfl.unidirectional_sequence_rnn",
-            [inputs, kernel, recurrent, bias, b.state(h)],
-            [ir.RankedTensorType.get([*kind.shape[:2], units], kind.element_type)],
-            {"time_major": ir.BoolAttr.get(True), "fused_activation_function": ir.StringAttr.get(activation)},
-        )
+        operands = [inputs, kernel, recurrent, bias, h]
+        (outputs,) = b.builtin(_RNN, *operands, fused_activation_function=activation, time_major=True)
         last = b.last(outputs, 0)
         return b.last(outputs, 0, keep=True) if only_last(composite) else outputs, last
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.errors import FusionError
 from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
@@ -184,6 +185,55 @@ def constant(value: npt.ArrayLike, dtype: str) -> Tensor:
     kind = ranked_tensor_type(TensorType(dtype, array.shape))
     attribute = ir.DenseElementsAttr.get(array, type=kind)
     return Tensor(ir.Operation.create("tf.Const", results=[kind], attributes={"value": attribute}).result)
+
+
+def dtype_beside(alike: Sequence[Any]) -> str | None:
+    """Returns the dtype that numbers get beside operands of one dtype; None for int32, if all are integers.
+
+    Args:
+        alike: The operands: values, arrays, numbers or lists of numbers. An array of float64 counts as numbers.
+    """
+    shaped = (one for one in alike if isinstance(one, ir.Value) and isinstance(one.type, ir.ShapedType))
+    values = [tensor_type_of(one).dtype for one in shaped]
+    arrays = [np.asarray(cast("Any", one)).dtype for one in alike if isinstance(one, (np.ndarray, np.generic))]
+    typed = [*values, *(str(kind) for kind in arrays if kind.name != "float64")]
+    floats = (not isinstance(one, ir.Value) and np.asarray(one).dtype.kind == "f" for one in alike)
+    return typed[0] if typed else "float32" if any(floats) else None
+
+
+def operand_array(value: Any, dtype: str | None = None, integers: str = "") -> npt.NDArray[Any]:
+    """Returns the array of an operand that becomes a constant.
+
+    Args:
+        value: An array, a number, a text, or a list of these.
+        dtype: The dtype of numbers, also of those in arrays of numpy's own dtypes, float64 and int64; None for those of
+            the array, and int32 or float32 for other numbers.
+        integers: The dtype of integers, also of those in arrays; empty for ``dtype``.
+
+    Raises:
+        FusionError: It is something else, or not of this dtype.
+    """
+    try:
+        array: npt.NDArray[Any] = np.asarray(value)
+    except (ValueError, TypeError):  # lists of different lengths, or of values
+        array = np.array(None)
+    kind = "i" if integers and not array.size else array.dtype.kind
+    if kind not in "biufcSUV":
+        raise FusionError(f"an operand is {value!r}, neither a value nor numbers")
+    usual = integers if kind in "iu" else ""
+    if not isinstance(value, (np.ndarray, np.generic)) or isinstance(value, float):  # np.float64 is a float
+        usual = {"i": integers or dtype or "int32", "f": dtype or "float32"}.get(kind, "")
+    elif array.dtype.name in {"float64", "int64"}:
+        usual = integers or dtype or ""
+    if not usual:
+        return array
+    try:
+        wanted = array.astype(numpy_dtype(usual))
+    except (TypeError, ValueError):  # texts, and quantized numbers
+        raise FusionError(f"{value!r} is beside {usual}, and must be a value of this dtype") from None
+    if wanted.dtype.kind in "iu" and not np.array_equal(wanted, array):
+        raise FusionError(f"{value!r} is beside {usual}, which cannot hold it")
+    return wanted
 
 
 def unary(name: str, value: ir.Value) -> Tensor:

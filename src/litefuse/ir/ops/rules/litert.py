@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from litefuse.ir.ops.dims import Dim, product
-from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, Tensor, array_of, meet
+from litefuse.ir.ops.facts import Answer, Op, PartialDims, Rule, ShapeError, Tensor, array_of, meet
 from litefuse.ir.ops.rules import creation, elementwise, layout, matrices, reductions, slicing, windows
 
 _TENSORFLOW: Mapping[str, Rule] = {
@@ -166,6 +166,13 @@ def _dilate(op: Op) -> Answer:
     return tuple((size - 1) * factor + 1 for size, factor in zip(op.shape(0), op.numbers(1), strict=True))
 
 
+def _read_variable(op: Op) -> Answer:
+    shape: list[int | None] = op.attribute("shape")
+    if None in shape:
+        raise ShapeError("the sizes of a variable must be known: the runtime takes open ones for 1")
+    return tuple(shape)
+
+
 def _svdf(op: Op) -> Answer:
     return (op.ranked(0, 2)[0], op.ranked(1, 2)[0] // op.attribute("rank"))
 
@@ -202,7 +209,7 @@ RULES: dict[str, Rule] = {
     "tfl.non_max_suppression_v4": lambda op: [(op.size(2),), ()],
     "tfl.non_max_suppression_v5": lambda op: [(op.size(2),), (op.size(2),), ()],
     "tfl.prelu": _as("Mul"),  # with a slope for each channel, or element
-    "tfl.read_variable": lambda op: tuple(op.attribute("shape")),
+    "tfl.read_variable": _read_variable,
     "tfl.reduce_window": _reduce_window,
     "tfl.skip_gram": lambda _: (None,),
     "tfl.svdf": _svdf,
