@@ -64,7 +64,7 @@ SLIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "another value of one": (
         fused("return b.mul(x, y, fused_activation_function='relu')"),
-        ("is NONE, or RELU, or",),
+        ("is 'relu', not NONE or RELU",),
     ),
     "an attribute of another name": (
         signature("b, x, y, *, scael: float"),
@@ -110,7 +110,7 @@ SLIPS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("tolerance is '1e-3', not int or float",),
     ),
     "a float64 constant": (fused("return b.mul(x, b.constant(np.array(2.0)))"), ("float32 and float64", "b.cast")),
-    "a shape for a tensor": (fused("return b.add(x.shape, y)"), ("an operand is (None, 4)", "Build ops with")),
+    "a shape for a tensor": (fused("return b.add(x.shape, y)"), ("an operand is (None, 4)", "Pass a tensor")),
     "shapes that do not fit": (fused("return x + [1.0, 2.0]"), ("[?,4] and [2] cannot be broadcast",)),
     "an if of a value": (fused("return x if x > 0 else y"), ("neither true nor false", "Build ops with")),
     "a loop over a value": (fused("return sum(row for row in x)"), ("not iterable", "Build ops with")),

@@ -149,6 +149,10 @@ class Builder:
         for operand, given in placed:
             value = self._value(given, dtype if operand.alike else None, integers=operand.integers)
             values.append(self.state(value) if operand.state and not _is_state(value) else value)
+        alike = zip(placed, values, strict=True)
+        dtypes = dict.fromkeys(_kind(value).dtype for (operand, _), value in alike if operand.alike)
+        if len(dtypes.keys() - {"none"}) > 1:
+            raise FusionError(f"operands are {' and '.join(dtypes)}, not of one dtype", hint="b.cast changes it.")
         return values
 
     def _value(self, operand: Any, dtype: str | None = None, *, integers: str = "") -> ir.Value:

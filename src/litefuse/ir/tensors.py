@@ -219,7 +219,8 @@ def operand_array(value: Any, dtype: str | None = None, integers: str = "") -> n
         array = np.array(None)
     kind = "i" if integers and not array.size else array.dtype.kind
     if kind not in "biufcSUV":
-        raise FusionError(f"an operand is {value!r}, neither a value nor numbers")
+        hint = "Pass a tensor of the model, an array, or numbers."
+        raise FusionError(f"an operand is {value!r}, neither a value nor numbers", hint=hint)
     usual = integers if kind in "iu" else ""
     if not isinstance(value, (np.ndarray, np.generic)) or isinstance(value, float):  # np.float64 is a float
         usual = {"i": integers or dtype or "int32", "f": dtype or "float32"}.get(kind, "")

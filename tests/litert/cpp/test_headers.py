@@ -29,7 +29,8 @@ def forward_of(header: Path) -> str | None:
 
 
 def test_each_header_compiles_alone(tmp_path: Path) -> None:
-    own = [path for folder in ("headers", "resolver", "schema", "third_party") for path in sorted((COMPAT / folder).rglob("*.h"))]
+    folders = ("headers", "resolver", "schema", "third_party")
+    own = [path for folder in folders for path in sorted((COMPAT / folder).rglob("*.h"))]
     real = [path for path in own if forward_of(path) is None]
     assert len(real) > 20
     for number, header in enumerate(real):
