@@ -20,6 +20,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import ModelSummary, correct_op_codes, with_builtins
+from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_tables import STAND_IN
 from litefuse.passes.weights import Weights
 
@@ -61,8 +62,8 @@ def write_model(
     token = os.urandom(_STUB_BYTES - 4)
     numbers = _place_stubs(module, weights, token)
     write_flatbuffer(module, path)
-    written = path.read_bytes()
-    completed = with_builtins(written)
+    with content_of(path) as written:
+        completed = with_builtins(written)
     if completed is not written:
         path.write_bytes(completed)
         correct_op_codes(path)

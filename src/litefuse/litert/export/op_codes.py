@@ -61,11 +61,11 @@ def correct_op_codes(path: Path) -> None:
             file.write(added)
 
 
-def with_builtins(content: bytes) -> bytes:
-    """Returns a file whose custom ops that stand for builtin ops are these ops.
+def with_builtins(content: Any) -> Any:
+    """Returns a file whose custom ops that stand for builtin ops are these ops, the same object if it has none.
 
     Args:
-        content: The content of a file, without data behind the flatbuffer.
+        content: The content of a file, without data behind the flatbuffer: bytes or a memory map.
     """
     if not any(
         OpCode.read(code).custom.startswith(fields.STAND_IN) for code in root(content).tables(fields.OPERATOR_CODES)
@@ -73,7 +73,7 @@ def with_builtins(content: bytes) -> bytes:
         return content
     from litefuse.litert.export.edited_file import with_builtins as edited  # few files have them
 
-    return edited(content)
+    return edited(bytes(content))
 
 
 def runtime_of(content: Any) -> Runtime:
