@@ -216,8 +216,7 @@ def windowed_sums(tf: Any, x: Any) -> Any:
 
 def log_mel_spectrogram(tf: Any, audio: Any) -> Any:
     """Logarithms of mel bands of the magnitudes of windows of 400 samples, one each 160."""
-    frames = tf.signal.frame(audio, 400, 160) * tf.signal.hann_window(400)
-    magnitudes = tf.abs(tf.signal.rfft(frames, [512]))
+    magnitudes = tf.abs(tf.signal.stft(audio, 400, 160, 512, pad_end=True))
     bands = tf.signal.linear_to_mel_weight_matrix(80, 257, 16000, 60.0, 7600.0)
     return tf.math.log(tf.tensordot(magnitudes, bands, 1) + 1e-6)
 
@@ -427,7 +426,7 @@ COMPOSITES: dict[str, Composite] = {
     ),
     "WindowedSums": Composite("windowed sums", windowed_sums, (Input("x", (None, 16000), (2,), (4,)),)),
     "LogMelSpectrogram": Composite(
-        "log-mel spectrogram", log_mel_spectrogram, (Input("audio", (None, 16000), (2,), (1,)),)
+        "log-mel spectrogram", log_mel_spectrogram, (Input("audio", (None, None), (2, 999), (1, 16000)),)
     ),
     "GridSample": Composite(
         "grid sampling",
