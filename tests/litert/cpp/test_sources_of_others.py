@@ -112,12 +112,17 @@ def test_what_sources_lack_is_found_around_them(tmp_path: Path) -> None:
 
 def test_headers_that_name_more_than_kernels_need(tmp_path: Path) -> None:
     before = """
+#include "flatbuffers/base.h"
 #include "flatbuffers/flexbuffers.h"
 #include "ruy/profiler/instrumentation.h"
 #include "tensorflow/lite/kernels/custom_ops_register.h"
 #include "tensorflow/lite/kernels/internal/optimized/optimized_ops.h"
 #include "tensorflow/lite/kernels/internal/reference/reference_ops.h"
+#include "tensorflow/lite/model.h"
 #include "tensorflow/lite/portable_type_to_tflitetype.h"
+#include "tensorflow/lite/schema/schema_generated.h"
+static_assert(FLATBUFFERS_LITTLEENDIAN == 1, "");
+static_assert(tflite::Padding_VALID == 1 && tflite::ActivationFunctionType_RELU6 == 3, "");
 static_assert(tflite::typeToTfLiteType<int8_t>() == kTfLiteInt8, "");
 static_assert(sizeof(tflite::TfLiteTypeToType<kTfLiteInt64>::Type) == 8, "");
 """
