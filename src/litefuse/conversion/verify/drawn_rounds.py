@@ -323,7 +323,6 @@ class _Drawing:
                     break  # integers are of one kind
                 left -= numbers
                 call = self._call(key, batch, kind.manner._replace(limit=self._limit), size)
-                self._drawers[key].settle(ran=False)
                 call = call._replace(thin=True, kind=kind._replace(size=batch))
                 outputs = run(call)
                 if outputs or not self._converted.outputs[key]:

@@ -84,12 +84,14 @@ class Deck:
         return 0 if self.sampled else self.size - self.dealt
 
     def settle(self, *, ran: bool) -> None:
-        """Counts the values dealt since the last call of this, if the model took them."""
+        """Counts the values dealt since the last call of this, if the model took them; else, they are dealt again."""
         places, self._open = self._open, []
-        if not ran or not places:
+        if not places:
             return
         if self.sampled:
-            self.dealt = min(self.dealt + sum(map(len, places)), self.size)
+            self.dealt = min(self.dealt + ran * sum(map(len, places)), self.size)
+        elif not ran:
+            self._order = np.concatenate([*places, self._order])
         else:
             self._seen[np.concatenate(places)] = True
             self.dealt = int(np.count_nonzero(self._seen))
