@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
@@ -47,7 +49,7 @@ def test_values_behind_other_ops(between: str, *, expected: bool) -> None:
     x, sizes, data = graph.input("x", [4]), graph.tensor("sizes", [4]), graph.input("data", [4])
     graph.builtin(between, [x], [sizes])
     graph.builtin("RESHAPE", [data, sizes], [graph.output("y", [4])])
-    graph.builtin("NEG", [graph.outputs[0]], [graph.output("z", [4])])
+    graph.builtin("ADD", [graph.outputs[0], data], [graph.output("z", [4])])
     assert decide(graph, position=1) is expected
     assert decide(graph, position=2) is expected
     assert not decide(graph, position=0)
@@ -79,3 +81,56 @@ def test_values_that_a_branch_is_given(*, shifted: bool) -> None:
     graph.inputs[:] = [operands[0], operands[1 + names.index("data")]]
     assert not decide(graph, branch, graph=1)
     assert isinstance(options, schema.IfOptionsT)
+
+
+@pytest.mark.parametrize(("operands", "callee_inputs"), [(1, 2), (2, 1)])
+def test_operands_that_a_callee_does_not_get(operands: int, callee_inputs: int) -> None:
+    """A comparator of STABLEHLO_SORT has two inputs for each operand. The first tensor is an operand like others."""
+    graph, callee = Graph(), Graph()
+    given = [graph.input(f"x{number}", [4]) for number in range(operands)]
+    inner = [callee.input(f"a{number}", [4]) for number in range(callee_inputs)]
+    callee.builtin("RESHAPE", [callee.tensor("data", [4]), inner[-1]], [callee.output("y", [4])])
+    graph.builtin("WHILE", given, [graph.output("z", [4])], condSubgraphIndex=1, bodySubgraphIndex=1)
+    assert decide(graph, callee, graph=1) == (callee_inputs == 1)
+    graph.operators[0][0].inputs = [-1] * operands
+    assert not decide(graph, callee, graph=1)
+
+
+@pytest.mark.parametrize("operands", [1, 2])
+def test_sizes_that_are_an_option(operands: int) -> None:
+    graph = Graph()
+    graph.builtin("RESHAPE", [graph.input("x", [4]), -1][:operands], [graph.output("y", [4])])
+    assert not decide(graph)
+
+
+@pytest.mark.parametrize(
+    ("op", "operands", "results", "expected"),
+    [
+        ("Anything", [[4]], [[4], [-1]], True),
+        ("Anything", [[4], [-1]], [[-1]], False),
+        ("IF", [[1], [4]], [[-1]], True),
+        ("WHILE", [[4]], [[-1]], True),
+        ("ADD", [[4], [4]], [[-1]], False),
+    ],
+)
+def test_ops_that_may_make_sizes_of_values(op: str, operands: Any, results: Any, *, expected: bool) -> None:
+    graph = Graph()
+    given = [graph.input(f"x{number}", [4], signature=shape) for number, shape in enumerate(operands)]
+    made = [graph.output(f"y{number}", [4], signature=shape) for number, shape in enumerate(results)]
+    (graph.builtin if op.isupper() else graph.custom)(op, given, made)
+    for index in ("then", "else", "cond", "body") if op in {"IF", "WHILE"} else ():
+        setattr(graph.operators[0][0].builtinOptions, f"{index}SubgraphIndex", 1)
+    assert decide(graph, Graph()) is expected
+
+
+def test_what_many_ops_share_is_searched_once() -> None:
+    graph = Graph()
+    value = graph.input("x", [4])
+    for number in range(40):
+        parts = [graph.tensor(f"{part}{number}", [4]) for part in ("minus", "size", "sum")]
+        for op, part in zip(("NEG", "ABS"), parts, strict=False):
+            graph.builtin(op, [value], [part])
+        graph.builtin("ADD", parts[:2], [parts[2]])
+        value = parts[2]
+    graph.builtin("RESHAPE", [value, graph.tensor("constant", [1], np.int32, value=[4])], [graph.output("y", [4])])
+    assert not decide(graph, position=len(graph.operators) - 1)

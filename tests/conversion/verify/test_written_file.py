@@ -3,15 +3,21 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import litefuse
+from litefuse.conversion.verify import written_file
 from litefuse.conversion.verify.file_check import CHECK_FILE, FileCall, FileCheckJob, check_in_worker, deadly_op
-from litefuse.conversion.verify.written_file import check_written_file
-from litefuse.errors import FileCheckError, LimitError
+from litefuse.conversion.verify.written_file import check_job, check_written_file
+from litefuse.errors import FileCheckError, KernelError, LimitError
+from litefuse.litert.runtime.transfer import kernel_by_value
+from litefuse.support.plug_ins.entry_points import PlugIn
 from litefuse.support.processes.limits import ProcessLimits, processes_limited
 from litefuse.tools.demo import SAVED_MODEL
 from tests.litert.runtime.models import Graph, model
@@ -236,3 +242,263 @@ def test_a_file_that_takes_one_size_alone_is_called_with_it(tmp_path: Path, shap
     sizes = graph.tensor("sizes", (2,), np.int32, value=shape)
     graph.builtin("RESHAPE", [graph.input("x", (1, 1), signature=(-1, -1)), sizes], [graph.output("y", shape)])
     assert check_written_file(written(tmp_path, graph)).problem is None
+
+
+# How a file is called: its sizes, its times, and what the errors of kernels say of it.
+
+
+def with_kernel(monkeypatch: pytest.MonkeyPatch, function: Any) -> None:
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
+
+    @litefuse.custom_op("Anything")
+    class Anything(litefuse.CustomOp):  # pyright: ignore[reportUnusedClass]
+        def prepare(self, x: litefuse.TensorSpec) -> litefuse.TensorSpec:
+            return litefuse.TensorSpec(x.shape, x.dtype)
+
+        def invoke(self, inputs: Any, outputs: Any) -> None:
+            outputs[0][...] = function(inputs[0])
+
+
+def open_sizes(*shape: int, dtype: Any = np.float32) -> Graph:
+    graph = Graph()
+    sizes = [1 if size < 0 else size for size in shape]
+    x, y = graph.input("x", sizes, dtype, signature=shape), graph.output("y", sizes, dtype, signature=shape)
+    graph.custom("Anything", [x], [y])
+    return graph
+
+
+SIZES = [(1, 7), (1, 32), (1, 60), (1, 224), (1, 1), (3, 7)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "most", "sizes"),
+    [
+        ((-1, -1), 224, SIZES),
+        ((-1, -1), 223, [size for size in SIZES if size[1] < 224]),
+        ((-1, -1), 1, [(1, 7), (1, 1), (3, 7)]),
+        ((2, 3), 1, [(2, 3)]),
+        ((2, -1), 1000, [(2, size) for _, size in SIZES]),
+    ],
+)
+def test_sizes_that_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], most: int, sizes: Any
+) -> None:
+    """Each with four limits of integers."""
+    monkeypatch.setattr(written_file, "_MOST_ELEMENTS", most)
+    tried: list[tuple[int, ...]] = []
+
+    def refusing(x: Any) -> Any:
+        tried.append(x.shape)
+        raise ValueError(f"it is {len(tried) if -1 not in shape else 'refused'}")
+
+    with_kernel(monkeypatch, refusing)
+    problem = check_written_file(written(tmp_path, open_sizes(*shape)), xnnpack=False).problem or ""
+    assert tried == [size for size in sizes for _ in range(4)]
+    assert problem.endswith("ValueError: it is refused" if -1 in shape else "ValueError: it is 1")
+
+
+def test_sizes_of_one_of_two_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(x: Any) -> Any:
+        if len(x) != 3:
+            raise ValueError("it is refused")
+        return x
+
+    with_kernel(monkeypatch, refusing)
+    graph = open_sizes(-1)
+    graph.builtin("ABS", [graph.input("z", (2,))], [graph.output("other", (2,))])
+    assert check_written_file(written(tmp_path, graph)).problem is None
+
+
+def test_messages_that_differ_with_the_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refusing(x: Any) -> Any:
+        raise ValueError(f"no\n  {x.shape}")
+
+    with_kernel(monkeypatch, refusing)
+    problem = check_written_file(written(tmp_path, open_sizes(-1, 2))).problem or ""
+    assert problem.startswith("none of the sizes that were tried fit its dynamic dimensions: ")
+    assert problem.endswith("no (1, 2); give inputs shapes (--shape)")
+
+
+def test_limits_of_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They begin with none; what runs is not tried with others."""
+    largest: list[int] = []
+
+    def function(x: Any) -> Any:
+        largest.append(int(x.max()))
+        if len(largest) < 4:
+            raise ValueError("too large")
+        return x
+
+    with_kernel(monkeypatch, function)
+    path = written(tmp_path, open_sizes(50, dtype=np.int32))
+    assert check_written_file(path, xnnpack=False) == FileCall()
+    assert [min(number, 2) for number in largest] == [2, 2, 1, 0]
+
+
+def test_an_input_of_any_rank(tmp_path: Path) -> None:
+    graph = chain("ABS")
+    graph.tensors[0][0].hasRank, graph.tensors[0][0].shape = False, []
+    assert check_written_file(written(tmp_path, graph)).problem == (
+        "the rank of 'x' is unknown; give inputs shapes (--shape)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        (KernelError("it lacks\nmore", where="PATH"), "it lacks"),
+        (KernelError("it lacks", where="elsewhere"), "elsewhere: it lacks"),
+        (MemoryError(), "there is not enough memory for it; try it with litefuse run"),
+        (RuntimeError(" \n"), "there is not enough memory for it; try it with litefuse run"),
+    ],
+)
+def test_what_is_said_of_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, problem: str
+) -> None:
+    path = written(tmp_path, chain("ABS"))
+    if isinstance(error, KernelError) and error.where == "PATH":
+        error.where = str(path)
+
+    def failing(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(written_file, "_called", failing)
+    assert check_written_file(path) == FileCall(problem)
+
+
+def test_no_memory_is_not_tried_with_other_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Any] = []
+
+    def function(x: Any) -> Any:
+        tried.append(x)
+        raise MemoryError
+
+    with_kernel(monkeypatch, function)
+    problem = check_written_file(written(tmp_path, open_sizes(-1, 2))).problem
+    assert (problem, len(tried)) == ("there is not enough memory for it; try it with litefuse run", 1)
+
+
+@pytest.mark.parametrize("delegate_only", [True, False])
+def test_who_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, delegate_only: bool) -> None:
+    """The message of LiteRT's own kernels counts, where they refuse it as well."""
+
+    def failing(path: Path, *, xnnpack: bool) -> dict[str, float]:
+        if delegate_only and not xnnpack:
+            return {}
+        raise RuntimeError("of the delegate\n\n  more" if xnnpack else "of the kernels")
+
+    monkeypatch.setattr(written_file, "_called", failing)
+    path = written(tmp_path, chain("ABS", "NEG"))
+    with pytest.raises(FileCheckError) as raised:
+        check_written_file(path)
+    assert raised.value.message == (
+        "the file was written, but XNNPACK, LiteRT's delegate for this processor, refuses to run it, at the op "
+        "ABS(float32[2]) at 'after/ABS/0':\n  of the delegate\n  more"
+        if delegate_only
+        else "the file was written, but LiteRT refuses to run it:\n  of the kernels"
+    )
+    if not delegate_only:
+        with pytest.raises(FileCheckError, match="LiteRT refuses to run it:\n  of the kernels"):
+            check_written_file(path, xnnpack=False)
+
+
+def test_the_step_that_is_refused(tmp_path: Path) -> None:
+    graph = Graph()
+    table = graph.tensor("table", (2, 3), value=np.zeros((2, 3), np.float32))
+    rows, seven = graph.tensor("rows", (1,), np.int32), graph.tensor("seven", (), np.int32, value=7)
+    graph.builtin("MAXIMUM", [graph.input("x", (1,), np.int32), seven], [rows])
+    graph.builtin("GATHER", [table, rows], [graph.output("y", (1, 3))])
+    path = written(tmp_path, graph)
+    for xnnpack in (False, True):
+        with pytest.raises(FileCheckError, match="refuses to invoke it, at the op GATHER"):
+            check_written_file(path, xnnpack=xnnpack)
+
+
+def test_when_times_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With XNNPACK, of files that it packs, and where calls are quick."""
+    path = written(tmp_path, chain("ABS", "NEG"))
+    assert [key for key, _ in check_written_file(path).seconds] == ["serve"]
+    monkeypatch.setattr(written_file, "_PACKED_BYTES", path.stat().st_size)
+    assert check_written_file(path).seconds
+    monkeypatch.setattr(written_file, "_PACKED_BYTES", path.stat().st_size - 1)
+    assert not check_written_file(path).seconds
+    monkeypatch.undo()
+    monkeypatch.setattr(written_file, "_QUICK", 0.0)
+    assert check_written_file(path) == FileCall()
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "calls", "least"),
+    [
+        (0.3, [0.03], 1, 0.03),
+        (0.3, [0.006, 0.004, 0.005, 0.005], 4, 0.004),
+        (0.3, [0.009, 0.011], 2, 0.009),
+        (0.0004, [0.001, 0.003, 0.001], 2, 0.001),
+        (0.3, [0.01], 1, 0.01),
+        (0.4, [], 0, None),
+    ],
+)
+def test_the_shortest_time(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    first: float,
+    later: list[float],
+    calls: int,
+    least: float | None,
+) -> None:
+    """A call is repeated while one more ends within 20 ms, for ten times as long as the first; none that is slow."""
+    now, left = [0.0], [first, *later]
+
+    def function(x: Any) -> Any:
+        now[0] += left.pop(0)
+        return x
+
+    monkeypatch.setattr(written_file, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    with_kernel(monkeypatch, function)
+    call = check_written_file(written(tmp_path, open_sizes(3)))
+    assert call.problem is None
+    assert dict(call.seconds) == ({} if least is None else {"serve": pytest.approx(least)})
+    assert len(later) - len(left) == calls
+
+
+class Copied(litefuse.CustomOp):
+    op_name = "Anything"
+
+    def prepare(self, x: litefuse.TensorSpec) -> litefuse.TensorSpec:
+        return litefuse.TensorSpec(x.shape, x.dtype)
+
+    def invoke(self, inputs: Any, outputs: Any) -> None:
+        outputs[0][...] = inputs[0]
+
+
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_job_brings_its_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, installed: bool) -> None:
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
+    monkeypatch.setattr("litefuse.support.plug_ins.entry_points._found", ())
+    path, steps = written(tmp_path, open_sizes(3)), list[str]()
+    plug_in = PlugIn("litefuse.kernels", "Anything", f"{__name__}:Copied", "")
+    kernels = {} if installed else {"Anything": kernel_by_value(Copied)}
+    assert check_job(FileCheckJob(path, {}, ()), steps.append).problem is not None
+    assert check_job(FileCheckJob(path, kernels, (plug_in,) * installed), steps.append).problem is None
+    assert steps == [CHECK_FILE] * 2
+    assert check_job(FileCheckJob(path, kernels, (plug_in,) * installed, xnnpack=False), steps.append) == FileCall()
+
+
+def test_memory_for_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[int] = []
+
+    def limited(more: int) -> Any:
+        given.append(more)
+        return nullcontext()
+
+    monkeypatch.setattr(written_file, "extra_memory", limited)
+    path = written(tmp_path, chain("ABS"))
+    check_job(FileCheckJob(path, {}, ()), lambda _: None)
+    assert given == [(3 << 29) + 3 * path.stat().st_size]
+
+
+def test_sizes_of_one_signature_alone_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_kernel(monkeypatch, np.copy)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model(open_sizes(-1), open_sizes(2), signatures={"open": 0, "closed": 1}))
+    assert [key for key, _ in check_written_file(path).seconds] == ["open", "closed"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from litefuse.conversion.verify.file_check import CHECK_FILE, KEEP, FileCall, FileCheckJob
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
@@ -19,9 +19,6 @@ from litefuse.litert.runtime.model_reader import Model, Op
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.processes.limits import extra_memory
-
-if TYPE_CHECKING:
-    from litefuse.litert.runtime.failed_op import OpPlace
 
 # The operands whose values the sizes of results follow from, or have to agree with.
 _OPERANDS_OF_SIZES: dict[str, tuple[int, ...]] = {
@@ -80,9 +77,7 @@ def values_decide(model: Model, graph: int, position: int) -> bool:
 class _Search:
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._producers = [
-            {result: op for op in graph.ops for result in op.outputs if result >= 0} for graph in model.graphs
-        ]
+        self._producers = [{result: op for op in graph.ops for result in op.outputs} for graph in model.graphs]
         # The operands that a called subgraph's inputs are.
         self._callers: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         for number, graph in enumerate(model.graphs):
@@ -284,7 +279,7 @@ def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError |
     if not reported:
         return None
     return FileCheckError(
-        f"the file was written, but {who} refuses to {step} it{_at(place)}:\n{reported}",
+        f"the file was written, but {who} refuses to {step} it{f', at the op {place}' if place else ''}:\n{reported}",
         hint=f"Give inputs fixed shapes (--shape, --batch), or change what the model computes there. {KEEP}",
     )
 
@@ -300,7 +295,3 @@ def _refused(path: Path, *, xnnpack: bool) -> Exception | None:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())
-
-
-def _at(place: OpPlace | None) -> str:
-    return f", at the op {place}" if place is not None else ""
