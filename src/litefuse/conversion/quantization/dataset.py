@@ -11,6 +11,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -69,12 +70,13 @@ def record(samples: Iterable[Sample], path: Path, on_sample: Callable[[], None] 
         LitefuseError: There are none, or the disk is full.
     """
     entries: list[tuple[str | None, int]] = []
-    iterator = iter(samples)
-    with path.open("wb") as file:
-        for signature, inputs in iterator:
+    file = path.open("wb")
+    try:
+        for signature, inputs in samples:
             entries.append((signature, file.tell()))
             try:
                 pickle.dump(dict(inputs), file, protocol=5)
+                file.flush()
             except OSError as error:
                 raise LitefuseError(
                     f"the samples cannot be written: {error.strerror or error}",
@@ -82,6 +84,9 @@ def record(samples: Iterable[Sample], path: Path, on_sample: Callable[[], None] 
                     hint="Make room there, or pass temporary_folder.",
                 ) from error
             on_sample()
+    finally:
+        with suppress(OSError):  # it was raised when a sample was written
+            file.close()
     if not entries:
         raise LitefuseError("representative_dataset has no samples")
     return RecordedSamples(path, tuple(entries))
