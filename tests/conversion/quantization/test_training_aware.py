@@ -100,7 +100,8 @@ def test_a_file_of_integers(tmp_path: Path, *, layers: bool) -> None:
 
 
 def test_inputs_and_outputs_of_integers(tmp_path: Path) -> None:
-    quantized(tmp_path / "model.tflite", integer_signatures=["serve"])
+    _, difference = quantized(tmp_path / "model.tflite", integer_signatures=["serve"])
+    assert difference.layers == ()
     assert details(tmp_path / "model.tflite") == ("int8", "int8")
 
 
