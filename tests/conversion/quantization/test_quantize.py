@@ -201,6 +201,22 @@ def test_results_of_lstms_have_the_scale_of_their_initial_states(tmp_path: Path)
     assert [edited.kind(writer) for writer in writers] == ["FILL"] * 2
 
 
+def test_the_last_cell_state_is_read_where_the_op_leaves_it(tmp_path: Path) -> None:
+    graph = lstm(0.5, 0.0)
+    cell = next(index for index, (tensor, _) in enumerate(graph.tensors) if tensor.name == "c")
+    joined, begin, size = (
+        graph.tensor("joined", [1, 8]),
+        *(graph.tensor(name, [2], np.int32, value=value) for name, value in (("begin", [0, 4]), ("count", [1, 4]))),
+    )
+    graph.builtin("CONCATENATION", [cell, cell], [joined], axis=1)
+    graph.builtin("SLICE", [joined, begin, size], [graph.output("last", [1, 4])])
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    x = np.random.default_rng(5).normal(size=(4, 1, STEPS, 2)).astype(np.float32)
+    quantize_model(before, after, "int8", take_samples([*x]))
+    wanted, made = (Interpreter(path).get_signature_runner()(x=x[0])["last"] for path in (before, after))
+    np.testing.assert_allclose(made, wanted, atol=0.05 * np.abs(wanted).max())
+
+
 @pytest.mark.parametrize("form", ["int8", "int16"])
 def test_loops_stay_in_floating_point(tmp_path: Path, form: Quantization) -> None:
     """Their subgraphs have the types of their op."""
