@@ -210,3 +210,18 @@ def test_a_damaged_tensor_of_strings_is_refused_in_cpp(header: list[int]) -> Non
     interpreter.allocate_tensors()
     with pytest.raises(RuntimeError, match=r"input (is not a tensor of 1 strings|has a string outside of its buffer)"):
         interpreter.invoke()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("sizes", [(-1, -1, -1), (2, 3, 2), (4, -1, 3), (-1, 1, 4), (3, 2, -1)])
+def test_rows_of_rows_in_a_tensor(form: str, sizes: tuple[int, ...]) -> None:
+    rows = [[[b"a", b"b"], [b"c"], []], [], [[b"d", b"e", b"f"]]]
+    outer = np.cumsum([0, *map(len, rows)])
+    inner = np.cumsum([0, *(len(row) for part in rows for row in part)])
+    values = strings(*(value for part in rows for row in part for value in row))
+    inputs = [np.array(sizes), values, np.array(b"-"), outer, inner]
+    options = {"row_partition_types": ["ROW_SPLITS", "ROW_SPLITS"]}
+    (tensor,) = run("RaggedTensorToTensor", inputs, [object], options, form=form)
+    shape = [longest if size < 0 else size for size, longest in zip(sizes, (3, 3, 3), strict=True)]
+    padded = [[[*row, *[b"-"] * 4][: shape[2]] for row in [*part, [], [], []][: shape[1]]] for part in [*rows, []]]
+    assert tensor.tolist() == padded[: shape[0]]

@@ -224,6 +224,21 @@ def test_values_of_another_kind_or_beyond_their_range(tmp_path: Path) -> None:
             read_models_file(write(tmp_path, text))
 
 
+@pytest.mark.parametrize("named", ["model", "original", "representative_dataset", "recipe", "plug_ins"])
+def test_another_content_of_what_is_named_is_another_job(tmp_path: Path, named: str) -> None:
+    files = {name: tmp_path / name for name in ("model", "original", "representative_dataset", "recipe", "plug_ins")}
+    for path in files.values():
+        path.write_bytes(b"before")
+    options = {name: str(files[name]) for name in ("representative_dataset", "recipe")}
+    plug_ins, verify = (str(files["plug_ins"]),), {"original": str(files["original"])}
+    entry = Entry("m", str(files["model"]), convert=options, plug_ins=plug_ins, verify=verify)
+    versions = versions_here(with_tensorflow=False)
+    before = key_of(entry, versions)
+    assert key_of(entry, versions) == before
+    files[named].write_bytes(b"behind")
+    assert key_of(entry, versions) != before
+
+
 def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
     """As ``/`` would be, with all that is in it."""
     (tmp_path / "m" / "variables").mkdir(parents=True)
