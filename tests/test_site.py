@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import re
 from pathlib import Path
 from types import ModuleType
@@ -88,8 +88,7 @@ def documented() -> list[object]:
     found: list[object] = []
     for page in (ROOT / "docs" / "reference" / "api").glob("*.md"):
         for name in re.findall(r"^::: (\S+)$", page.read_text(), flags=re.MULTILINE):
-            module, _, last = name.rpartition(".")
-            each = getattr(importlib.import_module(module), last)
+            each = pkgutil.resolve_name(name)
             found += [getattr(each, one) for one in each.__all__] if isinstance(each, ModuleType) else [each]
     return found
 

@@ -26,6 +26,7 @@ from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import TensorType, ranked_tensor_type, tensor_type_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_tables import names_of
+from tests.every import every
 from tests.fusions import builtin_cases
 
 Build: TypeAlias = Callable[[Any, Any], Any]
@@ -409,7 +410,7 @@ def test_every_operand_may_be_an_array_a_number_a_list_or_a_value() -> None:
             for other in (*made, 2, [2], np.array(2.0))
             for sign in (b.sub(one, other), b.sub(other, one))
         ]
-        assert all(isinstance(one, Tensor) and one.dtype == "float32" for one in sums)
+        assert every(isinstance(one, Tensor) and one.dtype == "float32" for one in sums)
         assert repr(sums[0]) == "<Tensor float32[]>"
         return b.add_n([b.reshape(one, [1]) for one in sums])
 

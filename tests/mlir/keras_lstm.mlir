@@ -37,9 +37,8 @@
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
-// CHECK-SAME: cell_clip = 0.000000e+00 : f32, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = true}>
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = false, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = true}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 6 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32
 // CHECK: %[[BOTH:.*]] = "tfl.concatenation"(%[[LAST]], %[[CELL]])
@@ -96,8 +95,7 @@ func.func private @inner(%x: tensor<8x?x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
 // CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = true, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = true}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 6 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32
@@ -153,9 +151,8 @@ func.func private @inner(%x: tensor<8x?x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
-// CHECK-SAME: cell_clip = 0.000000e+00 : f32, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = true}>
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = false, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = true}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 6 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32
 // CHECK: %[[BOTH:.*]] = "tfl.concatenation"(%[[LAST]], %[[CELL]])
@@ -214,8 +211,7 @@ func.func private @inner(%x: tensor<8x?x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
 // CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = true, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = true}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 6 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32
@@ -269,9 +265,8 @@ func.func private @inner(%x: tensor<8x?x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
-// CHECK-SAME: cell_clip = 0.000000e+00 : f32, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = false}>
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = false, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = false}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 5 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 2 : i32
 // CHECK: %[[BOTH:.*]] = "tfl.concatenation"(%[[LAST]], %[[CELL]])
@@ -328,8 +323,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[X]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
 // CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = true, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = false}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 5 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 2 : i32
@@ -385,9 +379,8 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
-// CHECK-SAME: cell_clip = 0.000000e+00 : f32, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = false}>
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = false, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = false}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 5 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 2 : i32
 // CHECK: %[[BOTH:.*]] = "tfl.concatenation"(%[[LAST]], %[[CELL]])
@@ -446,8 +439,7 @@ func.func private @inner(%x: tensor<?x8x3xf32>, %h: tensor<?x2xf32>, %c: tensor<
 // CHECK: %[[CELL:.*]] = "tfl.custom"(%[[C]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[STATE:.*]] = "tfl.custom"(%[[H]]) <{custom_code = "litefuse.initial_state"
 // CHECK: %[[NONE:.*]] = "tfl.no_value"()
-// CHECK: %[[NO:.*]] = "tfl.no_value"()
-// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NO]], %[[NO]], %[[NO]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
+// CHECK: %[[Y:.*]] = "tfl.unidirectional_sequence_lstm"(%[[REVERSED]], %[[KI]], %[[KF]], %[[KG]], %[[KO]], %[[RI]], %[[RF]], %[[RG]], %[[RO]], %[[NONE]], %[[NONE]], %[[NONE]], %[[BI]], %[[BF]], %[[BG]], %[[BO]], %[[NONE]], %[[NONE]], %[[STATE]], %[[CELL]], %[[NONE]], %[[NONE]], %[[NONE]], %[[NONE]])
 // CHECK-SAME: cell_clip = 0.000000e+00 : f32, diagonal_recurrent_tensors = true, fused_activation_function = "TANH", proj_clip = 0.000000e+00 : f32, time_major = false}>
 // CHECK: %[[LAST:.*]] = "tfl.strided_slice"(%[[Y]],
 // CHECK-SAME: begin_mask = 5 : i32, ellipsis_mask = 0 : i32, end_mask = 7 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 2 : i32

@@ -174,8 +174,8 @@ def test_results_that_are_open_beyond_a_count(tensorflow: TensorFlow) -> None:
     assert_refused(tensorflow.save(_positive, True), "positive", "it computes something else: the relative error of")
 
 
-@litefuse.fusion("embedding_bag")
-def embedding_bag(b: Any, ids: Annotated[Any, "int32[?,?]"], table: Any, *, combiner: str) -> Tensor:
+@litefuse.fusion("bag_of_rows")
+def bag_of_rows(b: Any, ids: Annotated[Any, "int32[?,?]"], table: Any, *, combiner: str) -> Tensor:
     """The engine's dialect lacks the op: it is a custom op until the file is written."""
     places = b.cast(b.where(b.equal(ids, ids)), to="int32")
     flat = b.reshape(ids, [-1])
@@ -183,8 +183,8 @@ def embedding_bag(b: Any, ids: Annotated[Any, "int32[?,?]"], table: Any, *, comb
     return b.embedding_lookup_sparse(flat, places, b.shape(ids), weights, table, combiner=combiner.upper())
 
 
-def _embedding_bag(tf: Any) -> Any:
-    bag = litefuse.annotation("embedding_bag", combiner="mean")
+def _bag_of_rows(tf: Any) -> Any:
+    bag = litefuse.annotation("bag_of_rows", combiner="mean")
 
     @tf.function(experimental_implements=bag)
     def composite(ids: Any, table: Any) -> Any:
@@ -199,7 +199,7 @@ def _embedding_bag(tf: Any) -> Any:
 @pytest.mark.parametrize("options", [{}, {"composites": "builtin"}, {"quantize": "weights"}])
 def test_an_op_that_the_engine_lacks(tensorflow: TensorFlow, options: dict[str, Any]) -> None:
     inputs = [{"ids": _RANDOM.integers(0, 3000, (batch, 5), np.int32)} for batch in (2, 1, 4)]
-    result = check(tensorflow, tensorflow.save(_embedding_bag), inputs, **options)
+    result = check(tensorflow, tensorflow.save(_bag_of_rows), inputs, **options)
     (composite,) = result.report.composites
     assert (composite.outcome, composite.reason, composite.unchecked) == ("fused", None, None)
     assert "EMBEDDING_LOOKUP_SPARSE" in (composite.fused_into or "")

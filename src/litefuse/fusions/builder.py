@@ -145,9 +145,12 @@ class Builder:
     def _operands(self, placed: Sequence[tuple[Operand, Any]]) -> list[ir.Value]:
         """Returns operands as values: numbers that are alike others get their dtype."""
         dtype = dtype_beside([value for operand, value in placed if operand.alike and value is not None])
+        omitted = self.no_value() if any(given is None for _, given in placed) else None  # one for all
         values: list[ir.Value] = []
         for operand, given in placed:
-            value = self._value(given, dtype if operand.alike else None, integers=operand.integers)
+            value = self._value(
+                omitted if given is None else given, dtype if operand.alike else None, integers=operand.integers
+            )
             values.append(self.state(value) if operand.state and not _is_state(value) else value)
         alike = zip(placed, values, strict=True)
         dtypes = dict.fromkeys(_kind(value).dtype for (operand, _), value in alike if operand.alike)

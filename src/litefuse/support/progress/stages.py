@@ -34,7 +34,7 @@ _STEPS_OF_STAGES = {
     "Writing": "write, write the outputs",
     "Quantizing": "quantize",
     "Generating kernels": "generate, find-chains, compile",
-    "Checking kernels": "check-kernel, compare",
+    "Checking kernels": "check-kernel, compare, watch the kernel",
     "Timing kernels": "size-composites, time-kernel, time-model",
     "Checking the file": "check-file",
     "Asking targets": "check-target, ask",
