@@ -57,6 +57,20 @@ SLIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "a typo in a name": (fused("return (x + y) * sclae"), ("NameError: name 'sclae' is not defined",)),
     "a typo in a builder": (fused("return b.mull(x, y)"), ("the builder has no 'mull'; did you mean b.mul?",)),
     "a builder of TensorFlow": (fused("return b.ADD(x, y)"), ("the builder has no 'ADD'; did you mean b.add?",)),
+    "TensorFlow's name": (fused("return b.sigmoid(x)"), ("no 'sigmoid'; did you mean b.logistic?",)),
+    "numpy's name": (fused("return b.matmul(x, y)"), ("no 'matmul'; did you mean b.batch_matmul?",)),
+    "an attribute for an operand": (
+        fused('return b.cast(x, "int32")'),
+        ("CAST(x, *, to='float32') does not take 2 operands", "Attributes go by name"),
+    ),
+    "options for result types": (
+        fused('return b.custom("Mine", [x], {"scale": scale})'),
+        ("result types are {'scale': 2.0}", "options by name"),
+    ),
+    "strides of all axes": (
+        fused("return b.conv_2d(x, y, strides=[1, 2, 2, 1])"),
+        ("strides are [1, 2, 2, 1]", "two, of rows and of columns"),
+    ),
     "a typo in a builtin": (fused('return b.builtin("ADDD", x, y)[0]'), ("did you mean 'ADD'?",)),
     "a typo in an attribute": (
         fused("return b.mul(x, y, activation='RELU')"),
@@ -103,7 +117,7 @@ SLIPS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "a typo in an option": (
         RIGHT.replace('"mine")', '"mine", tolerence=1.0)  # LINE'),
-        ("no option 'tolerence'", "It has ids_in_range"),
+        ("no option 'tolerence'", "It has check_inputs"),
     ),
     "an option of another type": (
         RIGHT.replace('"mine")', '"mine", tolerance="1e-3")  # LINE'),
@@ -188,6 +202,10 @@ def test_what_is_right_is_fused(tmp_path: Path) -> None:
         "return (x + y) * scale",
         "return b.mul(x + y, np.float64(2.0))",
         "return b.mul(x + y, np.array(2.0))",
+        "return b.reshape((x + y) * scale, x.shape)",
+        "return b.reshape((x + y) * scale, b.shape(x))",
+        'return b.custom("Mine", [x, y], options={"scale": scale})',
+        'return b.custom("Mine", [x, y])',
     ):
         path.write_text(HEAD + BODY.replace('"mine"', '"mine", replace=True') + line)
         assert answer(path) == "fused"

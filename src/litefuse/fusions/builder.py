@@ -39,10 +39,12 @@ class Builder:
 
     Args:
         body: Creates a function with the replaced body, on demand, and returns its symbol; None without a body.
+        result_types: The composite's result types.
     """
 
-    def __init__(self, body: Callable[[], str] | None = None) -> None:
+    def __init__(self, body: Callable[[], str] | None = None, result_types: Sequence[ir.Type] = ()) -> None:
         self._body = body
+        self._result_types = result_types
 
     def op(
         self,
@@ -61,7 +63,7 @@ class Builder:
         if not context.is_registered_operation(name):
             raise FusionError(f"unknown op {name!r}", hint="LiteRT's builtin ops are tfl.add and the like.")
         _check_list("operands", operands, object, "[x, y]")
-        _check_list("result types", result_types, ir.Type, "[x.type]")
+        _check_list("result types", result_types, ir.Type, "[x.type], and options by name")
         op = ir.Operation.create(
             name,
             results=result_types,
@@ -117,16 +119,11 @@ class Builder:
 
         It takes the operands and, as keywords, the attributes, as ``builtin`` does; a single result comes alone.
         """
-        from litefuse.fusions.builtins import BUILTINS, UNAVAILABLE, unavailable  # as above
+        from litefuse.fusions.builtins import BUILTINS, lacking  # as above
 
         known = BUILTINS.get(name.upper())
         if known is None or name != name.lower():
-            import difflib  # for the message alone
-
-            close = difflib.get_close_matches(name.lower(), (*map(str.lower, BUILTINS), *vars(Builder)), n=1)
-            meant = f"; did you mean b.{close[0]}?" if close else ", and LiteRT no such op that it can build"
-            meant = f": {unavailable(name.upper())}" if name.upper() in UNAVAILABLE else meant
-            raise AttributeError(f"the builder has no {name!r}{meant}", name=name, obj=self)
+            raise AttributeError(lacking(name, vars(Builder)), name=name, obj=self)
 
         def build(*operands: _Given | None, **attributes: Any) -> Tensor | list[Tensor]:
             results = self.builtin(name.upper(), *operands, **attributes)
@@ -168,15 +165,15 @@ class Builder:
         self,
         name: str,
         operands: Sequence[_Given],
-        result_types: Sequence[ir.Type],
-        options: Mapping[str, Any] | bytes,
+        result_types: Sequence[ir.Type] | None = None,
+        options: Mapping[str, Any] | bytes = b"",
     ) -> list[Tensor]:
         """Emits a custom op.
 
         Args:
             name: The name under which its kernel is registered.
             operands: Its inputs.
-            result_types: The types of its outputs.
+            result_types: The types of its outputs; None for those of the composite's results.
             options: A mapping becomes a flexbuffer map (see ``encode_options``), bytes are used unchanged.
 
         Raises:
@@ -190,17 +187,22 @@ class Builder:
             from litefuse.ir.custom_options import encode_options  # few fusions need flexbuffers
 
             data = encode_options(options)
-        return self.op("tfl.custom", operands, result_types, custom_op_attributes(name, data))
+        types = self._result_types if result_types is None else result_types
+        return self.op("tfl.custom", operands, types, custom_op_attributes(name, data))
 
     def composite(
-        self, name: str, operands: Sequence[_Given], result_types: Sequence[ir.Type], attributes: Mapping[str, Any]
+        self,
+        name: str,
+        operands: Sequence[_Given],
+        result_types: Sequence[ir.Type] | None = None,
+        attributes: Mapping[str, Any] | None = None,
     ) -> list[Tensor]:
         """Emits STABLEHLO_COMPOSITE: a named op with the body, which the runtime runs unless a kernel claims the op.
 
         Args:
             name: Its name.
             operands: All arguments of the composite, in order.
-            result_types: The composite's result types.
+            result_types: The types of its results; None for those of the composite's.
             attributes: Ints, floats, bools, strings, and lists of these. They become a flexbuffer map.
 
         Raises:
@@ -209,7 +211,7 @@ class Builder:
         if self._body is None:
             raise FusionError(f"the composite {name!r} has no body to carry")
         held: dict[str, ir.Attribute] = {}
-        for key, value in attributes.items():
+        for key, value in (attributes or {}).items():
             try:
                 held[key] = mlir_attribute(value)
             except TypeError as error:
@@ -217,7 +219,7 @@ class Builder:
         return self.op(
             "tfl.custom",
             operands,
-            result_types,
+            self._result_types if result_types is None else result_types,
             {
                 **custom_op_attributes(COMPOSITE, b""),
                 "name": ir.StringAttr.get(name),
@@ -279,9 +281,11 @@ class Builder:
         values = [self._value(value, dtype) for value in (x, y)]
         return self._auxiliary("ADD", values, {"fused_activation_function": fused_activation_function})
 
-    def reshape(self, value: _Given, shape: Sequence[int]) -> Tensor:
-        """Emits RESHAPE to a known shape."""
-        return self._auxiliary("RESHAPE", [value, np.array(shape, np.int32)])
+    def reshape(self, value: _Given, shape: Sequence[int | None] | ir.Value) -> Tensor:
+        """Emits RESHAPE to a shape, known or computed; one size may be -1 or None, the one that is left."""
+        if not isinstance(shape, ir.Value):
+            shape = self.constant(np.array([-1 if size is None else size for size in shape], np.int32))
+        return self._auxiliary("RESHAPE", [value, shape])
 
     def concatenation(self, values: Sequence[_Given], axis: int, *, fused_activation_function: str = "NONE") -> Tensor:
         """Emits CONCATENATION along an axis (not negative)."""
@@ -294,8 +298,8 @@ class Builder:
         filters: _Given,
         bias: _Given | None = None,
         *,
-        strides: tuple[int, int] = (1, 1),
-        dilations: tuple[int, int] = (1, 1),
+        strides: int | Sequence[int] = (1, 1),
+        dilations: int | Sequence[int] = (1, 1),
         padding: str = "SAME",
         activation: str = "NONE",
     ) -> Tensor:
@@ -305,8 +309,8 @@ class Builder:
             x: ``[batch, height, width, n]``.
             filters: ``[m, rows, columns, n]``.
             bias: ``[m]``; None for zeros.
-            strides: Of rows and of columns.
-            dilations: Of rows and of columns.
+            strides: Of rows and of columns, or one for both.
+            dilations: Likewise.
             padding: ``SAME`` or ``VALID``.
             activation: ``NONE``, ``RELU``, ``RELU6`` or ``RELU_N1_TO_1``.
 
@@ -318,21 +322,14 @@ class Builder:
             x,
             filters,
             bias,
-            stride_h=strides[0],
-            stride_w=strides[1],
-            dilation_h_factor=dilations[0],
-            dilation_w_factor=dilations[1],
+            **_pair("strides", strides, "stride_h", "stride_w"),
+            **_pair("dilations", dilations, "dilation_h_factor", "dilation_w_factor"),
             padding=padding,
             fused_activation_function=activation,
         )[0]
 
     def fully_connected(
-        self,
-        x: _Given,
-        weights: _Given,
-        bias: _Given | None = None,
-        *,
-        activation: str = "NONE",
+        self, x: _Given, weights: _Given, bias: _Given | None = None, *, activation: str = "NONE"
     ) -> Tensor:
         """Emits FULLY_CONNECTED: x ``[..., n]``, weights ``[m, n]``, bias ``[m]`` or None; result ``[..., m]``."""
         x = self._value(x)
@@ -391,11 +388,11 @@ class Builder:
 
     def non_max_suppression(
         self,
-        boxes: ir.Value,
-        scores: ir.Value,
-        max_output_size: ir.Value,
-        iou_threshold: ir.Value,
-        score_threshold: ir.Value,
+        boxes: _Given,
+        scores: _Given,
+        max_output_size: _Given,
+        iou_threshold: _Given,
+        score_threshold: _Given,
         *,
         size: int | None = None,
     ) -> tuple[Tensor, Tensor]:
@@ -421,9 +418,11 @@ class Builder:
         from litefuse.passes.legalize.images.suppression import apart, boxes_of_four, suppressed, threshold_above
 
         b = TensorFlowBuilder()
-        corners, score, count, iou, least = map(
-            Tensor, (boxes, scores, max_output_size, iou_threshold, score_threshold)
-        )
+        kinds = ("float32", "float32", "int32", "float32", "float32")
+        given = zip((boxes, scores, max_output_size, iou_threshold, score_threshold), kinds, strict=True)
+        corners, score, count, iou, least = (Tensor(self._value(value, kind)) for value, kind in given)
+        if size is None and not isinstance(max_output_size, ir.Value):
+            size = int(np.asarray(max_output_size))
         threshold, none_overlap = threshold_above(b, iou, None, inclusive=True)
         separate = apart(b, boxes_of_four(b, corners), none_overlap)
         return suppressed(b, separate, score, count, threshold, least, length=size)
@@ -439,6 +438,13 @@ def _shape(value: ir.Value) -> tuple[list[int], ir.Type]:
     """Returns the sizes and the element type of a value of known rank."""
     kind = ir.ShapedType(value.type)
     return list(kind.shape), kind.element_type
+
+
+def _pair(what: str, values: int | Sequence[int], *names: str) -> dict[str, int]:
+    pair = [values] * 2 if isinstance(values, int) else values
+    if len(pair) != 2:
+        raise FusionError(f"{what} are {values!r}", hint="Pass two, of rows and of columns, or one number.")
+    return dict(zip(names, pair, strict=True))
 
 
 def _check_list(what: str, values: object, kind: type, example: str) -> None:

@@ -294,3 +294,17 @@ UNAVAILABLE: Mapping[str, str] = {
     },
 }
 """Why the other ops of the schema cannot be built, and what to use instead."""
+
+# What TensorFlow and numpy call ops that have other names here.
+OTHER_NAMES: Mapping[str, str] = {
+    "clip": "minimum and b.maximum",
+    "divide": "div",
+    "matmul": "batch_matmul",
+    "multiply": "mul",
+    "reduce_mean": "mean",
+    "reduce_sum": "sum",
+    "sigmoid": "logistic",
+    "stack": "pack",
+    "subtract": "sub",
+    "unstack": "unpack",
+}

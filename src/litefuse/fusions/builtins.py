@@ -8,13 +8,24 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from litefuse.errors import FusionError
-from litefuse.fusions.builtin_ops import CHOICES, FIXED, FLOATS, GROUPS, LACKING, OPERANDS, OPS, SIZES, UNAVAILABLE
+from litefuse.fusions.builtin_ops import (
+    CHOICES,
+    FIXED,
+    FLOATS,
+    GROUPS,
+    LACKING,
+    OPERANDS,
+    OPS,
+    OTHER_NAMES,
+    SIZES,
+    UNAVAILABLE,
+)
 from litefuse.ir.attributes import int32_attribute, mlir_attribute
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, element_type_of
@@ -103,7 +114,9 @@ class Builtin(NamedTuple):
             if len(by_name) != len(given) + len(named):
                 placed = []
         if not placed and (self.operands or given):
-            raise FusionError(f"{self.name}{self.signature} does not take {len(given)} operands and {sorted(named)}")
+            named_too = f" and {', '.join(sorted(named))}" if named else ""
+            hint = "Attributes go by name." if self.defaults and len(given) > len(self.operands) else ""
+            raise FusionError(f"{self.name}{self.signature} does not take {len(given)} operands{named_too}", hint=hint)
         for operand, value in placed:
             if value is None and not operand.optional:
                 raise FusionError(f"{self.name}{self.signature} is called without {operand.name}")
@@ -286,3 +299,14 @@ def unavailable(name: str) -> str:
     close = difflib.get_close_matches(name, BUILTINS, n=1)
     meant = f"; did you mean {close[0]!r}?" if close else ", which op() builds with result types"
     return f"builtin() does not know {name!r}{meant}"
+
+
+def lacking(name: str, methods: Iterable[str]) -> str:
+    """Returns why the builder, which has these methods and one for each builtin op, has none of this name."""
+    import difflib  # for the message alone
+
+    close = difflib.get_close_matches(name.lower(), (*map(str.lower, BUILTINS), *methods), n=1)
+    close = [OTHER_NAMES[name]] if name in OTHER_NAMES else close
+    meant = f"; did you mean b.{close[0]}?" if close else ", and LiteRT no such op that it can build"
+    meant = f": {unavailable(name.upper())}" if name.upper() in UNAVAILABLE else meant
+    return f"the builder has no {name!r}{meant}"

@@ -6,7 +6,7 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from types import NoneType
+from types import FunctionType, MethodType, NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
@@ -111,6 +111,7 @@ _FusionType = TypeVar("_FusionType", bound="type[Fusion] | Callable[..., Any]")
 
 # What the decorator sets of the class, and the types of it.
 _OPTIONS: Mapping[str, tuple[type, ...]] = {
+    "check_inputs": (FunctionType, MethodType),
     "ids_in_range": (bool,),
     "open_results": (tuple, list),
     "tolerance": (int, float),
@@ -184,7 +185,8 @@ def fusion(
         replace: Whether it may replace what is registered already.
         pattern: The formula of composites that are not annotated, which get the first name, or a ``Recognizer``
             subclass, see ``recognizer``. By default, the attribute ``pattern`` of a class.
-        options: ``tolerance``, ``unchecked``, ``open_results`` and ``ids_in_range``, see ``Fusion``.
+        options: ``tolerance``, ``unchecked``, ``open_results``, ``ids_in_range``, and ``check_inputs``, a function of
+            ``(composite, size, random)``, see ``Fusion``.
 
     Raises:
         FusionError: No name is given, or several for a kernel; a name is taken; it is neither a function nor a
@@ -196,6 +198,8 @@ def fusion(
         raise FusionError("a fusion needs the names of its composites", hint='Write @litefuse.fusion("name").')
     if unknown := options.keys() - _OPTIONS.keys():
         raise FusionError(f"a fusion has no option {min(unknown)!r}", hint=f"It has {', '.join(sorted(_OPTIONS))}.")
+    if callable(inputs := options.get("check_inputs")):
+        options["check_inputs"] = staticmethod(inputs)
 
     name = names[0]
 

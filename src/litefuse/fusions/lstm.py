@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from litefuse.fusions.builder import Builder
 from litefuse.fusions.layer_arguments import gate_letters, gate_order, layer_arguments
-from litefuse.ir.mlir import ir
 
 if TYPE_CHECKING:
+    from litefuse.fusions.builder import Builder
     from litefuse.fusions.composite import Composite
+    from litefuse.ir.mlir import ir
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def split_gates(b: Builder, value: ir.Value, order: str, axis: int = 0) -> Gates
         order: The gates' first letters, as in ``ifco``; without ``i``, it has no input gate.
         axis: The axis of the concatenation; along 1, the parts are transposed.
     """
-    shape = list(ir.ShapedType(value.type).shape)
+    shape = _sizes(value)
     size = shape[axis] // len(order)
     parts: dict[str, ir.Value] = {}
     for index, gate in enumerate(order):
@@ -133,7 +133,7 @@ def unidirectional_sequence_lstm(
         cell_clip=cell_clip,
         proj_clip=projection_clip,
         time_major=time_major,
-        diagonal_recurrent_tensors=ir.ShapedType(weights.recurrent.forget.type).rank == 1,
+        diagonal_recurrent_tensors=len(_sizes(weights.recurrent.forget)) == 1,
     )[0]
 
 
@@ -158,8 +158,8 @@ def lstm_layer(
     h: ir.Value,
     c: ir.Value,
     *,
-    time_major: bool,
-    only_last: bool,
+    time_major: bool = False,
+    only_last: bool = False,
     cell_clip: float = 0.0,
     projection_clip: float = 0.0,
     activation: str = "TANH",
@@ -204,7 +204,7 @@ def _last_cell_state(b: Builder, last_output: ir.Value, c: ir.Value) -> ir.Value
         last_output: The output of the last step ``[batch, n]``.
         c: The cell state ``[batch, u]`` that the op was given, a state.
     """
-    outputs = ir.ShapedType(last_output.type).shape[1]
+    outputs = _sizes(last_output)[1]
     return b.slice(b.concatenation([last_output, c], 1), [0, outputs], [-1, -1])
 
 
@@ -236,7 +236,7 @@ def bidirectional_sequence_lstm(
     """
     operands: list[ir.Value | None] = [x]
     for weights in (forward, backward):
-        units = ir.ShapedType(weights.recurrent.forget.type).shape[0]
+        units = _sizes(weights.recurrent.forget)[0]
         zeros = b.constant(np.zeros(units, np.float32))
         projection = [b.constant(np.eye(units, dtype=np.float32)), zeros]
         operands += [*_weight_operands(b, replace(weights, peepholes=[zeros] * 3)), *projection]
@@ -290,7 +290,7 @@ def _halves(
     of_inputs: list[ir.Value] = []
     of_outputs: list[ir.Value] = []
     for kernel in kernels:
-        rows, columns = ir.ShapedType(kernel.type).shape
+        rows, columns = _sizes(kernel)
         inputs = rows - outputs
         of_inputs.append(b.slice(kernel, [outputs if h_first else 0, 0], [inputs, columns]))
         of_outputs.append(b.slice(kernel, [0 if h_first else inputs, 0], [outputs, columns]))
@@ -314,3 +314,9 @@ def _bias(biases: Sequence[ir.Value], units: int, attributes: Mapping[str, Any],
         return split_gates(b, bias, gate_order(attributes))
     of = dict(zip(letters, biases or [b.constant(np.zeros(units, np.float32))] * len(letters), strict=True))
     return Gates(of.get("i"), of["f"], of["c"], of["o"])
+
+
+def _sizes(value: ir.Value) -> list[int]:
+    from litefuse.ir.mlir import ir  # plug-ins import this module beside TensorFlow, where the engine cannot be loaded
+
+    return list(ir.ShapedType(value.type).shape)

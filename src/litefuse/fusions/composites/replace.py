@@ -300,7 +300,7 @@ def _build(
         if reason is not None:
             return reason
         with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
-            results = fusion.rewrite(composite, Builder(body.symbol))
+            results = fusion.rewrite(composite, Builder(body.symbol, composite.result_types))
             results = [results] if isinstance(results, ir.Value) else _values(results, fusion)
             func.ReturnOp(results)
         reason = _result_mismatch(results, composite.result_types)
