@@ -146,6 +146,20 @@ def _computed(tf: Any) -> Any:
     return serving(tf, serve, ("x", [None, 4], "float32"))
 
 
+def _of_weights(tf: Any) -> Any:
+    composite = tf.function(lambda x, y: (x + y) * 2.0, experimental_implements="by_value", autograph=False)
+    weights = tf.Variable(_RANDOM.standard_normal(4000).astype(np.float32))
+    model, signatures = serving(tf, lambda x: {"z": composite(x, weights)}, ("x", [None, 4000], "float32"))
+    model.weights = weights
+    return model, signatures
+
+
+def test_large_weights_have_a_value(tensorflow: TensorFlow) -> None:
+    path, cases = tensorflow.save(_of_weights), normal({"x": (None, 4000)})
+    check(tensorflow, path, cases)
+    assert_fused(path, "by_value", cases=cases)
+
+
 def test_arguments_that_are_other_constants_in_other_calls_have_no_value(tensorflow: TensorFlow) -> None:
     assert_refused(tensorflow.save(_computed), "by_value", "y is not a constant")
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.ir.call_graph import operands_of_calls
 from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import func, ir, producer
 
@@ -53,6 +54,19 @@ def same(one: ir.Value, other: ir.Value) -> bool:
     assert not isinstance(first, ir.Block)
     assert not isinstance(second, ir.Block)
     return first.attributes["value"] == second.attributes["value"]
+
+
+def through_calls(module: ir.Module, value: ir.Value) -> ir.Value:
+    """Returns what an argument of a function is in all its calls, and in those of functions around it; or the value."""
+    seen: set[ir.Value] = set()  # of functions that call each other, and that nothing else calls
+    while isinstance(block := value.owner, ir.Block) and isinstance(block.owner, func.FuncOp) and value not in seen:
+        seen.add(value)
+        index = ir.BlockArgument(value).arg_number
+        values = [source(operands[index]) for operands in operands_of_calls(module, block.owner)]
+        if not values or not all(same(other, values[0]) for other in values):
+            break
+        value = values[0]
+    return value
 
 
 def constant_number(value: ir.Value) -> float | None:

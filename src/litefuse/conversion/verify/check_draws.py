@@ -18,6 +18,7 @@ from litefuse.conversion.verify.standalone import StandaloneModel
 from litefuse.conversion.verify.steps import Arguments, beside_a_step, moved_in_part
 from litefuse.ir.call_graph import callees, function_symbol, functions, operands_of_calls, operations
 from litefuse.ir.constants import DENSE_CONSTANTS, strings_of_constant, without_copies
+from litefuse.ir.defining_ops import through_calls
 from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.types import TensorType, tensor_type_of
@@ -40,7 +41,10 @@ def constant_arguments(module: ir.Module, function: func.FuncOp) -> list[Argumen
     calls = operands_of_calls(module, function)
     if not calls:
         return []
-    values = [{f"x{index}": _constant(operand) for index, operand in enumerate(operands)} for operands in calls]
+    values = [
+        {f"x{index}": _constant(through_calls(module, operand)) for index, operand in enumerate(operands)}
+        for operands in calls
+    ]
     constant = [name for name in values[0] if all(value[name] is not None for value in values)]
     distinct: list[Arguments] = []
     for of_call in values:

@@ -13,14 +13,14 @@ import numpy.typing as npt
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.builder import Builder, first_line
 from litefuse.fusions.composite import Composite
-from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
+from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Mapped, Outcome
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion, similar_name
 from litefuse.ir.annotations import Annotation, remove_annotation
 from litefuse.ir.attributes import AUXILIARY, COMPOSITE
-from litefuse.ir.call_graph import function_symbol, operands_of_calls, operations, terminator_of
+from litefuse.ir.call_graph import function_symbol, operations, terminator_of
 from litefuse.ir.constants import DENSE_CONSTANTS
-from litefuse.ir.defining_ops import same, source
+from litefuse.ir.defining_ops import source, through_calls
 from litefuse.ir.locations import composite_location
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.purity import is_pure
@@ -48,6 +48,7 @@ class Replacer:
         find: Returns the fusion for an annotation; None if there is none.
         forms: The forms of the composites.
         check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
+        mapped: Returns the array that the attribute of a large weight refers to.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class Replacer:
         forms: CompositeForms,
         *,
         check_custom_ops: bool,
+        mapped: Mapped | None = None,
     ) -> None:
         self._check = check
         self._find = find
         self._forms = forms
         self._check_custom_ops = check_custom_ops
+        self._mapped = mapped
 
     def replace(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
         """Replaces the body of one annotated function, if possible; returns the outcome."""
@@ -77,7 +80,7 @@ class Replacer:
             composite = Composite(
                 annotation.name,
                 annotation.attributes,
-                _arguments(module, function, replacement),
+                _arguments(module, function, replacement, self._mapped),
                 list(function.type.results),
                 outcome.function,
                 [op.name for op in operations(function) if op.name not in _NOT_OF_BODY],
@@ -204,16 +207,14 @@ _KEPT = "STABLEHLO_COMPOSITE "
 _NOT_OF_BODY = frozenset({"func.return", "tf.Const"})
 
 
-def _arguments(module: ir.Module, function: func.FuncOp, replacement: func.FuncOp) -> list[Tensor]:
+def _arguments(
+    module: ir.Module, function: func.FuncOp, replacement: func.FuncOp, mapped: Mapped | None
+) -> list[Tensor]:
     """Returns the arguments of a replacement, which know the constants that they are in all calls."""
-
-    def origin(index: int) -> ir.Value | None:
-        values = [source(operands[index]) for operands in operands_of_calls(module, function)]
-        return values[0] if values and all(same(value, values[0]) for value in values) else None
-
     tensors = [Tensor(argument) for argument in replacement.arguments]
     for index, tensor in enumerate(tensors):
-        tensor.origin = functools.partial(origin, index)
+        tensor.origin = functools.partial(through_calls, module, function.arguments[index])
+        tensor.mapped = mapped
     return tensors
 
 
