@@ -46,16 +46,23 @@ func.func @main(%i: tensor<i32>) {
 
 
 def test_the_operands_of_calls() -> None:
-    """Of all of them, or of none, where an op passes a function other operands than its arguments."""
+    """None at all, where an op passes other operands than arguments, or a loop passes others each time."""
     attributes = 'config = "", config_proto = "", executor_type = ""'
-    call = f'"tf.PartitionedCall"(%x, %x) {{f = @f, {attributes}}} : (tensor<f32>, tensor<f32>) -> tensor<f32>'
+    types = "(tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)"
+    call = f'"tf.PartitionedCall"(%x, %x) {{f = @f, {attributes}}} : {types}'
+    loop = f'"tf.While"(%x, %x) {{cond = @g, body = @f, is_stateless = true}} : {types}'
     other = '"tfl.custom"(%x) {custom_code = "f", custom_option = #tfl<const_bytes : "0x">, decomposition = @f}'
-    other += " : (tensor<f32>) -> tensor<f32>"
-    for ops, counts in (([call], [2]), ([call, call], [2, 2]), ([call, other], []), ([], [])):
-        body = "\n".join(f"%{number} = {op}" for number, op in enumerate(ops))
+    other += " : (tensor<f32>) -> (tensor<f32>, tensor<f32>)"
+    cases = (([call], [2]), ([call, call], [2, 2]), ([call, other], []), ([call, loop], []), ([], []))
+    for ops, counts in cases:
+        body = "\n".join(f"%{number}:2 = {op}" for number, op in enumerate(ops))
+        arguments = "(%x: tensor<f32>, %y: tensor<f32>)"
         with mlir_context():
             module = ir.Module.parse(
-                "func.func private @f(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }\n"
+                f"func.func private @f{arguments} -> (tensor<f32>, tensor<f32>) {{\n"
+                "return %x, %y : tensor<f32>, tensor<f32>\n}\n"
+                f"func.func private @g{arguments} -> tensor<i1> {{\n"
+                '%c = "tf.Less"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<i1>\nreturn %c : tensor<i1>\n}\n'
                 f"func.func @main(%x: tensor<f32>) {{\n{body}\nreturn\n}}"
             )
             operands = operands_of_calls(module, functions(module)["f"])

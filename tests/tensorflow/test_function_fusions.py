@@ -160,6 +160,26 @@ def test_large_weights_have_a_value(tensorflow: TensorFlow) -> None:
     assert_fused(path, "by_value", cases=cases)
 
 
+def _in_loop(tf: Any) -> Any:
+    composite = tf.function(lambda x, y: (x + y) * 2.0, experimental_implements="by_value", autograph=False)
+
+    def serve(x: Any) -> Any:
+        start = tf.constant([1.0, 2.0, 3.0, 4.0])
+        turns = tf.reduce_sum(tf.cast(x[:1, 0] > 100.0, tf.int32)) + 3
+        _, _, z = tf.while_loop(
+            lambda i, y, z: i < turns, lambda i, y, z: (i + 1, y * 2.0, composite(z, y)), [0, start, x], name="loop"
+        )
+        return {"z": z}
+
+    return serving(tf, serve, ("x", [None, 4], "float32"))
+
+
+def test_loop_variables_have_no_value(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(_in_loop)
+    assert_refused(path, "by_value", "y is not a constant")
+    check(tensorflow, path, normal({"x": (None, 4)}))
+
+
 def test_arguments_that_are_other_constants_in_other_calls_have_no_value(tensorflow: TensorFlow) -> None:
     assert_refused(tensorflow.save(_computed), "by_value", "y is not a constant")
 

@@ -92,10 +92,16 @@ def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:
 
 
 def operands_of_calls(module: ir.Module, function: func.FuncOp) -> list[list[ir.Value]]:
-    """Returns the operands of each call of a function; none at all if one, of a composite, passes fewer or more."""
+    """Returns the operands of each call of a function.
+
+    None at all if one, of a composite, passes fewer or more, or if a loop runs it, each time with other arguments.
+    """
     symbol, count = function_symbol(function), len(function.type.inputs)
-    calls = [call_operands(op) for op in all_operations(module) if symbol in callees(op)]
-    return calls if all(len(operands) == count for operands in calls) else []
+    calls = [op for op in all_operations(module) if symbol in callees(op)]
+    passed = [call_operands(op) for op in calls]
+    if any(op.name == "tf.While" or len(operands) != count for op, operands in zip(calls, passed, strict=True)):
+        return []
+    return passed
 
 
 def functions(module: ir.Module) -> dict[str, func.FuncOp]:

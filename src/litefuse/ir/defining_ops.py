@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.call_graph import operands_of_calls
+from litefuse.ir.call_graph import is_public, operands_of_calls
 from litefuse.ir.constants import DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import func, ir, producer
 
@@ -63,7 +63,7 @@ def through_calls(module: ir.Module, value: ir.Value) -> ir.Value:
         seen.add(value)
         index = ir.BlockArgument(value).arg_number
         values = [source(operands[index]) for operands in operands_of_calls(module, block.owner)]
-        if not values or not all(same(other, values[0]) for other in values):
+        if not values or is_public(block.owner) or not all(same(other, values[0]) for other in values):
             break
         value = values[0]
     return value
