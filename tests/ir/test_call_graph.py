@@ -53,8 +53,7 @@ def test_the_operands_of_calls() -> None:
     loop = f'"tf.While"(%x, %x) {{cond = @g, body = @f, is_stateless = true}} : {types}'
     other = '"tfl.custom"(%x) {custom_code = "f", custom_option = #tfl<const_bytes : "0x">, decomposition = @f}'
     other += " : (tensor<f32>) -> (tensor<f32>, tensor<f32>)"
-    cases = (([call], [2]), ([call, call], [2, 2]), ([call, other], []), ([call, loop], []), ([], []))
-    for ops, counts in cases:
+    for ops, counts in (([call], [2]), ([call, call], [2, 2]), ([call, other], []), ([call, loop], []), ([], [])):
         body = "\n".join(f"%{number}:2 = {op}" for number, op in enumerate(ops))
         arguments = "(%x: tensor<f32>, %y: tensor<f32>)"
         with mlir_context():
