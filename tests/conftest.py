@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import litefuse
-from litefuse.fusions.fusion import called_fusions, take_fusions
+from litefuse.fusions.fusion import called_formulas, called_fusions, take_formulas, take_fusions
 from litefuse.litert.runtime.custom_op import registered_kernels, replace_registered
 from litefuse.tools.demo import SAVED_MODEL
 from tests.in_part import VARIABLE, left_out, turn
@@ -96,7 +96,8 @@ def kernels_of_module(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def same_registries() -> Iterator[None]:
     """Keeps what is registered: a job that is done in this process replaces the kernels and fusions."""
-    kernels, fusions = registered_kernels(), called_fusions()
+    kernels, fusions, formulas = registered_kernels(), called_fusions(), called_formulas()
     yield
     replace_registered(kernels)
     take_fusions(fusions)
+    take_formulas(formulas)
