@@ -17,11 +17,11 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from litefuse.conversion.api import convert
 from litefuse.errors import LitefuseError
+from litefuse.support.options.names import fits
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -202,7 +202,7 @@ def _type(text: str) -> Any:
 
 
 def _named(result: ConversionResult, name: str) -> list[CompositeReport]:
-    composites = [composite for composite in result.report.composites if fnmatchcase(composite.name, name)]
+    composites = [composite for composite in result.report.composites if fits(composite.name, name)]
     names = ", ".join(composite.name for composite in result.report.composites) or "no composite"
     _require(bool(composites), f"the model has no composite {name!r}; it has {names}")
     return composites

@@ -29,6 +29,7 @@ from litefuse.fusions.builtin_ops import (
 from litefuse.ir.attributes import int32_attribute, mlir_attribute
 from litefuse.ir.mlir import ir
 from litefuse.ir.types import TensorType, element_type_of
+from litefuse.support.options.names import nearest
 
 REQUIRED: Any = inspect.Parameter.empty
 """In place of a default: the attribute must be given."""
@@ -187,7 +188,7 @@ class Builtin(NamedTuple):
         return {"qtype": ir.TypeAttr.get(types[0])} if self.name == "QUANTIZE" else held
 
     def encoded(self, options: Mapping[str, Any]) -> bytes:
-        """Returns the options of an op that the engine's dialect lacks, for ``litefuse.litert.export.lacking_ops``."""
+        """Returns the options of an op that the engine's dialect lacks, see ``model_tables.STAND_IN``."""
         import json  # few fusions have such an op
 
         numbers = {name: CHOICES[name].index(value) if name in CHOICES else value for name, value in options.items()}
@@ -292,21 +293,16 @@ BUILTINS: Mapping[str, Builtin] = {known.name: known for known in map(_read, re.
 
 def unavailable(name: str) -> str:
     """Returns why an op of this name cannot be built, and what to do instead."""
-    import difflib  # for the message alone
-
     if name in UNAVAILABLE:
         return f"builtin() does not build {name}: {UNAVAILABLE[name]}"
-    close = difflib.get_close_matches(name, BUILTINS, n=1)
+    close = nearest(name, BUILTINS)
     meant = f"; did you mean {close[0]!r}?" if close else ", which op() builds with result types"
     return f"builtin() does not know {name!r}{meant}"
 
 
 def lacking(name: str, methods: Iterable[str]) -> str:
     """Returns why the builder, which has these methods and one for each builtin op, has none of this name."""
-    import difflib  # for the message alone
-
-    close = difflib.get_close_matches(name.lower(), (*map(str.lower, BUILTINS), *methods), n=1)
-    close = [OTHER_NAMES[name]] if name in OTHER_NAMES else close
+    close = [OTHER_NAMES[name]] if name in OTHER_NAMES else nearest(name, (*map(str.lower, BUILTINS), *methods))
     meant = f"; did you mean b.{close[0]}?" if close else ", and LiteRT no such op that it can build"
     meant = f": {unavailable(name.upper())}" if name.upper() in UNAVAILABLE else meant
     return f"the builder has no {name!r}{meant}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Union, cas
 from litefuse.errors import FusionError
 from litefuse.frontends.saved_model.dtypes import DataType
 from litefuse.fusions.fusion import Fusion
+from litefuse.support.options.names import nearest
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -190,12 +191,7 @@ def _specification(parameter: inspect.Parameter, function: Callable[..., Any], w
             continue
         dtypes = frozenset(re.split(r"\s*\|\s*", match["dtypes"]))
         unknown = dtypes - {str(dtype) for dtype in DataType}
-        if not unknown:
-            close = []
-        else:
-            import difflib  # for the message alone
-
-            close = difflib.get_close_matches(min(unknown), map(str, DataType), n=1, cutoff=0.7)
+        close = nearest(min(unknown), map(str, DataType), 0.7) if unknown else []
         if unknown and match["sizes"] is None and text is texts[0] and isinstance(annotation, str) and not close:
             continue  # the name of a type
         if unknown:

@@ -10,6 +10,7 @@ from types import FunctionType, MethodType, NoneType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 from litefuse.errors import FusionError
+from litefuse.support.options.names import nearest
 from litefuse.support.plug_ins.entry_points import load_plug_ins, loading_plug_in, place_of
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
@@ -347,9 +348,7 @@ def _qualified_name(cls: type) -> str:
 
 def similar_name(name: str) -> str:
     """Returns the name nearest to one among those that plug-ins and the program registered, for messages."""
-    import difflib  # for the message alone
-
-    close = difflib.get_close_matches(name, [*_registered, *_installed], n=1, cutoff=0.75)
+    close = nearest(name, [*_registered, *_installed], 0.75)
     return f"; {place_of(_registered_fusion(close[0]) or Fusion)} is registered for {close[0]!r}" if close else ""
 
 

@@ -18,6 +18,7 @@ from litefuse.litert.runtime.custom_op import (
 from litefuse.litert.runtime.delegate import Delegate
 from litefuse.litert.runtime.kernel_pack import native_library
 from litefuse.litert.runtime.native import NativeKernels, pack
+from litefuse.support.options.names import nearest
 
 
 class KernelDelegates(NamedTuple):
@@ -100,10 +101,7 @@ def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] 
     known = {*given, *registered_kernels()}
     if known:
         hint += f" There are kernels for {', '.join(sorted(known))}."
-    import difflib  # for the message alone
-
-    close = difflib.get_close_matches(unresolved[0].lower(), {name.lower(): name for name in known}, n=1, cutoff=0.8)
     message = f"no kernel for the custom ops {', '.join(unresolved)}"
-    if close:
-        message += f"; there is one for {next(name for name in known if name.lower() == close[0])!r}"
+    if close := nearest(unresolved[0], known, 0.8):
+        message += f"; there is one for {close[0]!r}"
     return MissingKernelError(message, where=where, hint=hint, ops=list(unresolved))

@@ -84,16 +84,27 @@ def check_allowed(allowed: Iterable[str], lacking: Collection[str], others: Coll
     )
 
 
+def nearest(name: str, known: Iterable[str], likeness: float = 0.6, count: int = 1) -> list[str]:
+    """Returns the known names that are most like one, whatever their capitals, for messages.
+
+    Args:
+        name: The name.
+        known: The names.
+        likeness: How alike they are at least, from 0 to 1.
+        count: How many there are at most.
+    """
+    from difflib import get_close_matches  # for messages alone
+
+    folded = {one.casefold(): one for one in sorted(known)}
+    return [folded[match] for match in get_close_matches(name.casefold(), folded, count, likeness)]
+
+
 def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection[str] = ()) -> str:
     """Returns a sentence with similar names, followed by a space; empty if there are none."""
-    from difflib import get_close_matches  # for the message alone
-
     meant: dict[str, None] = {}
     for name in unknown:
         for among, likeness in ((lacking, 0.6), (others, 0.8)):
-            folded = {known.casefold(): known for known in sorted(among)}
-            matches = get_close_matches(name.casefold(), folded, 3, likeness)
-            if matches:
-                meant.update(dict.fromkeys(folded[match] for match in matches))
+            if matches := nearest(name, among, likeness, 3):
+                meant.update(dict.fromkeys(matches))
                 break
     return f"Did you mean {' or '.join(meant)}? " if meant else ""
