@@ -73,7 +73,8 @@ def _sparse_product(graph: Graph, left: Node, right: npt.NDArray[Any] | None) ->
 @rule("FULLY_CONNECTED", takes="xxX", options="FullyConnectedOptions")
 def _fully_connected(graph: Graph, op: BodyOp) -> Node:
     source, constant = graph.of_rank(op.inputs[0], 1), graph.tensor(op.inputs[1]).value
-    needs(op, source.dtype, ("FLOAT32",))
+    for dtype in (source.dtype, graph.tensor(op.inputs[1]).dtype):
+        needs(op, dtype, ("FLOAT32",))
     known = constant is not None and constant.ndim == 2 and number(constant.shape[1])
     factors = known or graph.of_rank(op.inputs[1], 2, 2).shape[1]
     if not op.options.keepNumDims:
@@ -90,7 +91,8 @@ def _fully_connected(graph: Graph, op: BodyOp) -> Node:
 @rule("BATCH_MATMUL", takes="xx", options="BatchMatMulOptions")
 def _batch_matmul(graph: Graph, op: BodyOp) -> Node:
     left, constant = graph.of_rank(op.inputs[0], 2), graph.tensor(op.inputs[1]).value
-    needs(op, left.dtype, ("FLOAT32",))
+    for dtype in (left.dtype, graph.tensor(op.inputs[1]).dtype):
+        needs(op, dtype, ("FLOAT32",))
     left = turned(graph, left) if op.options.adjX else left
     if constant is not None and not op.options.adjY:
         constant = np.transpose(constant)
