@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
-import litefuse
 from litefuse.conversion.quantization.difference import (
     Reference,
     calls_of_random_inputs,
@@ -19,6 +18,7 @@ from litefuse.conversion.quantization.difference import (
 )
 from litefuse.errors import LitefuseError
 from tests.conversion.quantization.models import saved, scaled
+from tests.litert.runtime.kernels import register_anything
 from tests.litert.runtime.models import Graph
 
 
@@ -88,15 +88,7 @@ def anything(
     monkeypatch: pytest.MonkeyPatch, folder: Path, function: Callable[[Any], Any], *shape: int, dtype: Any = np.float32
 ) -> Path:
     """``y = function(x)``."""
-    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
-
-    @litefuse.custom_op("Anything")
-    class Anything(litefuse.CustomOp):  # pyright: ignore[reportUnusedClass]
-        def prepare(self, x: litefuse.TensorSpec) -> litefuse.TensorSpec:
-            return litefuse.TensorSpec(x.shape, x.dtype)
-
-        def invoke(self, inputs: Any, outputs: Any) -> None:
-            outputs[0][...] = function(inputs[0])
+    register_anything(monkeypatch, function)
 
     graph, sizes = Graph(), [1 if size < 0 else size for size in shape]
     x, y = graph.input("x", sizes, dtype, signature=shape), graph.output("y", sizes, dtype, signature=shape)

@@ -20,6 +20,7 @@ from litefuse.litert.runtime.transfer import kernel_by_value
 from litefuse.support.plug_ins.entry_points import PlugIn
 from litefuse.support.processes.limits import ProcessLimits, processes_limited
 from litefuse.tools.demo import SAVED_MODEL
+from tests.litert.runtime.kernels import register_anything
 from tests.litert.runtime.models import Graph, model
 
 
@@ -247,18 +248,6 @@ def test_a_file_that_takes_one_size_alone_is_called_with_it(tmp_path: Path, shap
 # How a file is called: its sizes, its times, and what the errors of kernels say of it.
 
 
-def with_kernel(monkeypatch: pytest.MonkeyPatch, function: Any) -> None:
-    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
-
-    @litefuse.custom_op("Anything")
-    class Anything(litefuse.CustomOp):  # pyright: ignore[reportUnusedClass]
-        def prepare(self, x: litefuse.TensorSpec) -> litefuse.TensorSpec:
-            return litefuse.TensorSpec(x.shape, x.dtype)
-
-        def invoke(self, inputs: Any, outputs: Any) -> None:
-            outputs[0][...] = function(inputs[0])
-
-
 def open_sizes(*shape: int, dtype: Any = np.float32) -> Graph:
     graph = Graph()
     sizes = [1 if size < 0 else size for size in shape]
@@ -291,7 +280,7 @@ def test_sizes_that_are_tried(
         tried.append(x.shape)
         raise ValueError(f"it is {len(tried) if -1 not in shape else 'refused'}")
 
-    with_kernel(monkeypatch, refusing)
+    register_anything(monkeypatch, refusing)
     problem = check_written_file(written(tmp_path, open_sizes(*shape)), xnnpack=False).problem or ""
     assert tried == [size for size in sizes for _ in range(4)]
     assert problem.endswith("ValueError: it is refused" if -1 in shape else "ValueError: it is 1")
@@ -303,7 +292,7 @@ def test_sizes_of_one_of_two_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             raise ValueError("it is refused")
         return x
 
-    with_kernel(monkeypatch, refusing)
+    register_anything(monkeypatch, refusing)
     graph = open_sizes(-1)
     graph.builtin("ABS", [graph.input("z", (2,))], [graph.output("other", (2,))])
     assert check_written_file(written(tmp_path, graph)).problem is None
@@ -313,7 +302,7 @@ def test_messages_that_differ_with_the_sizes(tmp_path: Path, monkeypatch: pytest
     def refusing(x: Any) -> Any:
         raise ValueError(f"no\n  {x.shape}")
 
-    with_kernel(monkeypatch, refusing)
+    register_anything(monkeypatch, refusing)
     problem = check_written_file(written(tmp_path, open_sizes(-1, 2))).problem or ""
     assert problem.startswith("none of the sizes that were tried fit its dynamic dimensions: ")
     assert problem.endswith("no (1, 2); give inputs shapes (--shape)")
@@ -329,7 +318,7 @@ def test_limits_of_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             raise ValueError("too large")
         return x
 
-    with_kernel(monkeypatch, function)
+    register_anything(monkeypatch, function)
     path = written(tmp_path, open_sizes(50, dtype=np.int32))
     assert check_written_file(path, xnnpack=False) == FileCall()
     assert [min(number, 2) for number in largest] == [2, 2, 1, 0]
@@ -373,7 +362,7 @@ def test_no_memory_is_not_tried_with_other_sizes(tmp_path: Path, monkeypatch: py
         tried.append(x)
         raise MemoryError
 
-    with_kernel(monkeypatch, function)
+    register_anything(monkeypatch, function)
     problem = check_written_file(written(tmp_path, open_sizes(-1, 2))).problem
     assert (problem, len(tried)) == ("there is not enough memory for it; try it with litefuse run", 1)
 
@@ -454,7 +443,7 @@ def test_the_shortest_time(
         return x
 
     monkeypatch.setattr(written_file, "time", SimpleNamespace(perf_counter=lambda: now[0]))
-    with_kernel(monkeypatch, function)
+    register_anything(monkeypatch, function)
     call = check_written_file(written(tmp_path, open_sizes(3)))
     assert call.problem is None
     assert dict(call.seconds) == ({} if least is None else {"serve": pytest.approx(least)})
@@ -498,7 +487,7 @@ def test_memory_for_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_sizes_of_one_signature_alone_are_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with_kernel(monkeypatch, np.copy)
+    register_anything(monkeypatch, np.copy)
     path = tmp_path / "model.tflite"
     path.write_bytes(model(open_sizes(-1), open_sizes(2), signatures={"open": 0, "closed": 1}))
     assert [key for key, _ in check_written_file(path).seconds] == ["open", "closed"]

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
+from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
     from litefuse.litert.runtime.outputs import Outputs
 
 
@@ -61,3 +65,16 @@ class Where(CustomOp):
 
     def invoke(self, inputs: Any, outputs: Outputs) -> None:
         outputs[0] = np.argwhere(inputs[0])
+
+
+def register_anything(monkeypatch: pytest.MonkeyPatch, function: Callable[[Any], Any]) -> None:
+    """Registers a kernel of the op ``Anything``, ``y = function(x)`` of the shape of ``x``, for one test alone."""
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
+
+    @custom_op("Anything")
+    class Anything(CustomOp):  # pyright: ignore[reportUnusedClass]
+        def prepare(self, x: TensorSpec) -> TensorSpec:
+            return TensorSpec(x.shape, x.dtype)
+
+        def invoke(self, inputs: Any, outputs: Any) -> None:
+            outputs[0][...] = function(inputs[0])

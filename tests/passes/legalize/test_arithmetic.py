@@ -302,7 +302,7 @@ def test_moved_complex_numbers() -> None:
     check("ScatterNd", operands, expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("adjoint", itertools.product((False, True), repeat=2))
+@pytest.mark.parametrize("adjoint", [*itertools.product((False, True), repeat=2)])
 def test_products_of_complex_matrices(adjoint: tuple[bool, bool]) -> None:
     x, y = complex_normal(2, 3, 4), complex_normal(2, 4, 5)
     pairs = [*zip((x, y), adjoint, strict=True)]

@@ -214,7 +214,7 @@ def test_einstein_sums(equation: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-@pytest.mark.parametrize("adjoint", itertools.product((False, True), repeat=2))
+@pytest.mark.parametrize("adjoint", [*itertools.product((False, True), repeat=2)])
 def test_products_of_integers(adjoint: tuple[bool, bool], dtype: str) -> None:
     x, y = (
         np.random.default_rng(seed).integers(-9, 9, shape).astype(dtype) for seed, shape in enumerate([(3, 4), (4, 2)])

@@ -15,7 +15,7 @@ from tests.passes.legalize.one_op import Constant, Static, check
 F = np.float32
 
 
-@pytest.mark.parametrize("adjoint", itertools.product((False, True), repeat=2))
+@pytest.mark.parametrize("adjoint", [*itertools.product((False, True), repeat=2)])
 def test_a_sparse_matrix_times_a_dense_one(adjoint: tuple[bool, bool]) -> None:
     indices, values = np.array([[0, 1], [2, 0], [2, 3]]), np.array([2, -3, 4], F)
     matrix = np.zeros((3, 4), F)
