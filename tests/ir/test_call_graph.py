@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from litefuse.ir.call_graph import copy_function, free_symbol, function_symbol, functions, operands_of_calls
+from litefuse.ir.call_graph import calls_in, copy_function, free_symbol, function_symbol, functions, operands_of_calls
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.passes.control_flow.lower_for import LowerFor
 
@@ -64,5 +64,5 @@ def test_the_operands_of_calls() -> None:
                 '%c = "tf.Less"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<i1>\nreturn %c : tensor<i1>\n}\n'
                 f"func.func @main(%x: tensor<f32>) {{\n{body}\nreturn\n}}"
             )
-            operands = operands_of_calls(module, functions(module)["f"])
+            operands = operands_of_calls(calls_in(module), functions(module)["f"])
             assert [len(of_call) for of_call in operands] == counts

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from litefuse.ir.attributes import custom_code
 from litefuse.ir.call_graph import all_operations, functions, operations
 from litefuse.ir.constants import CONSTANTS, PLACEHOLDER
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
@@ -159,7 +160,7 @@ _OPERATOR_NAMES = {"tfl.basic_lstm": "LSTM", "tf.If": "IF", "vhlo.composite_v1":
 def operator_name(op: ir.OpView) -> str | None:
     """Returns the name of the operator that an op is in the file; None if it is none."""
     if op.name == "tfl.custom":
-        return ir.StringAttr(op.attributes["custom_code"]).value.removeprefix(STAND_IN)
+        return custom_code(op).removeprefix(STAND_IN)
     if op.name in _NOT_OPERATORS or op.name in CONSTANTS:
         return None
     return _OPERATOR_NAMES.get(op.name) or op.name.removeprefix("tfl.").replace(".", "_").upper()
@@ -175,6 +176,6 @@ def summarize(module: ir.Module) -> ModelSummary:
             if name is None:
                 continue
             counts[name] += 1
-            if op.name == "tfl.custom" and not ir.StringAttr(op.attributes["custom_code"]).value.startswith(STAND_IN):
+            if op.name == "tfl.custom" and not custom_code(op).startswith(STAND_IN):
                 custom.add(name)
     return ModelSummary(dict(sorted(counts.items())), tuple(sorted(custom)))

@@ -14,6 +14,7 @@ from litefuse.ir.attributes import (
     AUXILIARY,
     COMPOSITE,
     INITIAL_STATE,
+    custom_code,
     custom_op_attributes,
     int32_attribute,
     mlir_attribute,
@@ -496,4 +497,4 @@ def _result_types(
 
 def _is_state(value: ir.Value) -> bool:
     owner = producer(value, "tfl.custom")
-    return owner is not None and ir.StringAttr(owner.attributes["custom_code"]).value == INITIAL_STATE
+    return owner is not None and custom_code(owner) == INITIAL_STATE

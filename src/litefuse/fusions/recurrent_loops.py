@@ -121,7 +121,6 @@ class RnnLoop(Fusion):
         return argument_problem(composite, _arguments(composite), _RNN)
 
     def rewrite(self, composite: Composite, b: Builder) -> Sequence[ir.Value]:
-
         by_name = {argument.name: value for argument, value in zip(_arguments(composite), composite.args, strict=True)}
         inputs, h = composite.args[:2]
         units = _units(composite)

@@ -73,6 +73,11 @@ def attribute_value(attribute: ir.Attribute) -> Any:
     return attribute
 
 
+def custom_code(op: ir.OpView | ir.Operation) -> str:
+    """Returns the name of a custom op; empty for another op."""
+    return ir.StringAttr(op.attributes["custom_code"]).value if op.name == "tfl.custom" else ""
+
+
 def custom_op_attributes(name: str, options: bytes) -> dict[str, ir.Attribute]:
     """Returns the attributes of a ``tfl.custom`` op."""
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
@@ -91,15 +92,23 @@ def call_operands(op: ir.OpView | ir.Operation) -> list[ir.Value]:
     return list(op.operands)[_OWN_OPERANDS.get(op.name, 0) :]
 
 
-def operands_of_calls(module: ir.Module, function: func.FuncOp) -> list[list[ir.Value]]:
-    """Returns the operands of each call of a function.
+def calls_in(module: ir.Module) -> Mapping[str, Sequence[ir.OpView]]:
+    """Returns the ops that run functions, by the functions' symbols."""
+    calls: defaultdict[str, list[ir.OpView]] = defaultdict(list)
+    for op in all_operations(module):
+        for symbol in dict.fromkeys(callees(op)):
+            calls[symbol].append(op)
+    return calls
+
+
+def operands_of_calls(calls: Mapping[str, Sequence[ir.OpView]], function: func.FuncOp) -> list[list[ir.Value]]:
+    """Returns the operands of each call of a function, of those in a module.
 
     None at all if one, of a composite, passes fewer or more, or if a loop runs it, each time with other arguments.
     """
-    symbol, count = function_symbol(function), len(function.type.inputs)
-    calls = [op for op in all_operations(module) if symbol in callees(op)]
-    passed = [call_operands(op) for op in calls]
-    if any(op.name == "tf.While" or len(operands) != count for op, operands in zip(calls, passed, strict=True)):
+    ops, count = calls.get(function_symbol(function), ()), len(function.type.inputs)
+    passed = [call_operands(op) for op in ops]
+    if any(op.name == "tf.While" or len(operands) != count for op, operands in zip(ops, passed, strict=True)):
         return []
     return passed
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from litefuse.ir.mlir import ir, producer
+from litefuse.ir.mlir import converter_api_ext, ir, producer
 
 DENSE_CONSTANTS = frozenset({"arith.constant", "tf.Const", "tfl.pseudo_const"})
 """Constants whose elements are in the module; ``tf.Const`` may name a weight of the checkpoint instead."""
@@ -42,6 +42,23 @@ def stored(value: ir.Value) -> ir.DenseElementsAttr | None:
     except TypeError:  # the bindings cannot read complex constants
         return None
     return attribute if isinstance(attribute, ir.DenseElementsAttr) else None
+
+
+def elements_of(value: ir.Value) -> NDArray[Any] | None:
+    """Returns the elements of a dense constant, a copy of those that are a weight of the checkpoint.
+
+    None for any other value, and for elements that the bindings cannot read: strings and complex numbers.
+    """
+    owner = producer(value, *DENSE_CONSTANTS)
+    if owner is None:
+        return None
+    try:
+        attribute = owner.attributes["value"]
+        if isinstance(attribute, ir.DenseElementsAttr):
+            return np.array(attribute, copy=False).reshape(attribute.type.shape)
+        return converter_api_ext.dense_resource_elements_attr_to_numpy(ir.DenseResourceElementsAttr(attribute))
+    except (TypeError, ValueError):
+        return None
 
 
 def integer_constant(value: ir.Value) -> int | list[int] | None:

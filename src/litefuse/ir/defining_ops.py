@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,13 +57,13 @@ def same(one: ir.Value, other: ir.Value) -> bool:
     return first.attributes["value"] == second.attributes["value"]
 
 
-def through_calls(module: ir.Module, value: ir.Value) -> ir.Value:
+def through_calls(calls: Mapping[str, Sequence[ir.OpView]], value: ir.Value) -> ir.Value:
     """Returns what an argument of a function is in all its calls, and in those of functions around it; or the value."""
     seen: set[ir.Value] = set()  # of functions that call each other, and that nothing else calls
     while isinstance(block := value.owner, ir.Block) and isinstance(block.owner, func.FuncOp) and value not in seen:
         seen.add(value)
         index = ir.BlockArgument(value).arg_number
-        values = [source(operands[index]) for operands in operands_of_calls(module, block.owner)]
+        values = [source(operands[index]) for operands in operands_of_calls(calls, block.owner)]
         if not values or is_public(block.owner) or not all(same(other, values[0]) for other in values):
             break
         value = values[0]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from litefuse.errors import GraphError
+from litefuse.ir.attributes import custom_code
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.mlir import ir
 from litefuse.ir.purity import replace_op
@@ -104,8 +105,7 @@ def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: boo
 def op_names(module: ir.Module) -> set[str]:
     """Returns the names of a module's ops; a custom op's has its code behind it."""
     ops = list(all_operations(module))
-    codes = (ir.StringAttr(op.attributes["custom_code"]).value for op in ops if op.name == "tfl.custom")
-    return {*(op.name for op in ops), *(f"tfl.custom {code}" for code in codes)}
+    return {*(op.name for op in ops), *(f"tfl.custom {code}" for op in ops if (code := custom_code(op)))}
 
 
 def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str], None] = lambda _: None) -> bool:

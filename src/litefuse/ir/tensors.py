@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.errors import FusionError
-from litefuse.ir.constants import DENSE_CONSTANTS, stored
-from litefuse.ir.mlir import ir, producer
+from litefuse.ir.constants import elements_of
+from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.ops.dims import Shape
 from litefuse.ir.ops.facts import ShapeError, broadcast_shapes
@@ -34,8 +34,6 @@ class Tensor(ir.Value):
 
     #: Finds what an argument of a function is in all calls, if that is one value.
     origin: Callable[[], ir.Value | None] | None = None
-    #: Returns the array that the attribute of a large weight refers to.
-    mapped: Callable[[ir.Attribute], npt.NDArray[Any] | None] | None = None
 
     @property
     def shape(self) -> Shape:
@@ -58,11 +56,7 @@ class Tensor(ir.Value):
     def value(self) -> npt.NDArray[Any] | None:
         """Its elements if it is a constant, or an argument that is one in all calls; None otherwise."""
         value = self if self.origin is None else self.origin()
-        attribute = None if value is None else stored(value)
-        if attribute is not None:
-            return np.asarray(attribute).reshape(attribute.type.shape)
-        owner = None if value is None else producer(value, *DENSE_CONSTANTS)
-        return None if owner is None or self.mapped is None else self.mapped(owner.attributes["value"])
+        return None if value is None else elements_of(value)
 
     def __bool__(self) -> bool:
         # Passes ask whether there is a tensor at all.

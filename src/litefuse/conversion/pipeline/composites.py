@@ -138,8 +138,7 @@ def freeze_and_fuse(
     recognize = RecognizeComposites(
         recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers(), lacking
     )
-    mapped = values.weights.source if isinstance(values, VariableValues) and values.weights is not None else None
-    fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops, mapped=mapped)
+    fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
     withhold: list[Pass] = [deferred.WithholdChosenOps(chosen_ops)] if chosen_ops else []
     # Again for the ops that programs of JAX are translated to.
     run_passes(module, [*withhold, *explicit_state(), *withhold], on_step)

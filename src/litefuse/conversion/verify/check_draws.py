@@ -16,10 +16,9 @@ import numpy.typing as npt
 from litefuse.conversion.verify.check_calls import SIZES, Calls, Draw
 from litefuse.conversion.verify.standalone import StandaloneModel
 from litefuse.conversion.verify.steps import Arguments, beside_a_step, moved_in_part
-from litefuse.ir.call_graph import callees, function_symbol, functions, operands_of_calls, operations
-from litefuse.ir.constants import DENSE_CONSTANTS, strings_of_constant, without_copies
+from litefuse.ir.call_graph import callees, calls_in, function_symbol, functions, operands_of_calls, operations
+from litefuse.ir.constants import DENSE_CONSTANTS, elements_of, strings_of_constant, without_copies
 from litefuse.ir.defining_ops import through_calls
-from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.types import TensorType, tensor_type_of
 from litefuse.litert.inputs.drawer import Drawer
@@ -38,13 +37,13 @@ def constant_arguments(module: ir.Module, function: func.FuncOp) -> list[Argumen
 
     Such as axes, anchors, tables and matrices of filters: the function may need them as they are.
     """
-    calls = operands_of_calls(module, function)
-    if not calls:
-        return []
+    calls = calls_in(module)
     values = [
-        {f"x{index}": _constant(through_calls(module, operand)) for index, operand in enumerate(operands)}
-        for operands in calls
+        {f"x{index}": _constant(through_calls(calls, operand)) for index, operand in enumerate(operands)}
+        for operands in operands_of_calls(calls, function)
     ]
+    if not values:
+        return []
     constant = [name for name in values[0] if all(value[name] is not None for value in values)]
     distinct: list[Arguments] = []
     for of_call in values:
@@ -96,11 +95,9 @@ def _constant(operand: ir.Value) -> npt.NDArray[Any] | None:
             return None
         if tensor_type_of(kind).dtype == "string":
             return strings_of_constant(owner.results[0])
-        elements = loaded_attribute(owner.attributes["value"])
-        if not isinstance(elements, ir.DenseElementsAttr):
-            return None
-        numbers: npt.NDArray[Any] = np.array(elements).reshape(kind.shape)
-        return numbers.astype(str(numbers.dtype))  # of numpy's two kinds of int64, the runtime takes one
+        numbers = elements_of(owner.results[0])
+        # Of numpy's two kinds of int64, the runtime takes one.
+        return None if numbers is None else numbers.astype(str(numbers.dtype))
     except (AttributeError, TypeError, ValueError):  # what numpy has not
         return None
 

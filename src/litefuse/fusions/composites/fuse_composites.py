@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
-from litefuse.fusions.composites.outcome import Check, Mapped, Outcome
+from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.fusion import Fusion, find_fusion
 from litefuse.ir.annotations import Annotation, read_annotation, remove_annotation
 from litefuse.ir.call_graph import callees, functions, is_public, operations, original_name
@@ -33,7 +33,6 @@ class FuseComposites(NamedTuple):
         find: Returns the fusion for an annotation; None if there is none.
         forms: The forms of the composites.
         check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
-        mapped: Returns the array that the attribute of a large weight refers to.
 
     Raises:
         FusionError: A ``tfl_fusable_op`` composite has an attribute that custom options cannot hold, or conversion code
@@ -46,7 +45,6 @@ class FuseComposites(NamedTuple):
     find: FindFusion = registered_fusion
     forms: CompositeForms = CompositeForms()
     check_custom_ops: bool = False
-    mapped: Mapped | None = None
 
     def run(self, module: ir.Module) -> bool:
         by_symbol = functions(module)
@@ -60,9 +58,7 @@ class FuseComposites(NamedTuple):
         # Most models have no composites, and do not need the code that builds fused ops.
         from litefuse.fusions.composites.replace import Replacer
 
-        replacer = Replacer(
-            self.check, self.find, self.forms, check_custom_ops=self.check_custom_ops, mapped=self.mapped
-        )
+        replacer = Replacer(self.check, self.find, self.forms, check_custom_ops=self.check_custom_ops)
         calls = _calls(by_symbol)
         callers = _callers(by_symbol)
         outcomes: dict[str, Outcome] = {}

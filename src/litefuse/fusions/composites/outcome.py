@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 #: Returns the inputs for a size of the dynamic dimensions; None if any random values will do.
 InputsOfSize: TypeAlias = "Callable[[int, np.random.Generator], Sequence[npt.NDArray[Any]] | None]"
 
-#: Returns the array that the attribute of a large weight refers to; None for an attribute that holds its bytes.
-Mapped: TypeAlias = "Callable[[ir.Attribute], npt.NDArray[Any] | None]"
-
 
 class CheckTerms(NamedTuple):
     """A fusion's terms for the comparison with the composite.

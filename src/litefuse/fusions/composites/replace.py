@@ -13,12 +13,12 @@ import numpy.typing as npt
 from litefuse.errors import FusionError, LitefuseError
 from litefuse.fusions.builder import Builder, first_line
 from litefuse.fusions.composite import Composite
-from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Mapped, Outcome
+from litefuse.fusions.composites.outcome import Check, CheckResult, CheckTerms, InputsOfSize, Outcome
 from litefuse.fusions.fusable_op import FusableOp, KeptComposite
 from litefuse.fusions.fusion import Fusion, similar_name
 from litefuse.ir.annotations import Annotation, remove_annotation
-from litefuse.ir.attributes import AUXILIARY, COMPOSITE
-from litefuse.ir.call_graph import function_symbol, operations, terminator_of
+from litefuse.ir.attributes import AUXILIARY, COMPOSITE, custom_code
+from litefuse.ir.call_graph import calls_in, function_symbol, operations, terminator_of
 from litefuse.ir.constants import DENSE_CONSTANTS
 from litefuse.ir.defining_ops import source, through_calls
 from litefuse.ir.locations import composite_location
@@ -48,7 +48,6 @@ class Replacer:
         find: Returns the fusion for an annotation; None if there is none.
         forms: The forms of the composites.
         check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
-        mapped: Returns the array that the attribute of a large weight refers to.
     """
 
     def __init__(
@@ -58,13 +57,11 @@ class Replacer:
         forms: CompositeForms,
         *,
         check_custom_ops: bool,
-        mapped: Mapped | None = None,
     ) -> None:
         self._check = check
         self._find = find
         self._forms = forms
         self._check_custom_ops = check_custom_ops
-        self._mapped = mapped
 
     def replace(self, module: ir.Module, function: func.FuncOp, annotation: Annotation, outcome: Outcome) -> Outcome:
         """Replaces the body of one annotated function, if possible; returns the outcome."""
@@ -80,7 +77,7 @@ class Replacer:
             composite = Composite(
                 annotation.name,
                 annotation.attributes,
-                _arguments(module, function, replacement, self._mapped),
+                _arguments(module, function, replacement),
                 list(function.type.results),
                 outcome.function,
                 [op.name for op in operations(function) if op.name not in _NOT_OF_BODY],
@@ -89,7 +86,7 @@ class Replacer:
             reason = _build(fusion, composite, replacement, body, inline_faster=faster)
             fused_into = [] if reason is not None else _fused_ops(replacement, fusion)
             if form == "builtin" and reason is None:
-                custom = sorted({_op_name(op) for op in fused_into if op.name == "tfl.custom" and not _is_stand_in(op)})
+                custom = sorted({_op_name(op) for op in fused_into if _is_custom(op)})
                 reason = _not_builtin(custom) if custom else None
             checked = CheckResult()
             if reason is None:
@@ -191,11 +188,9 @@ def _fused_ops(replacement: func.FuncOp, fusion: Fusion) -> list[ir.OpView]:
     TensorFlow's, which the engine lowers, are what a function computes with operators; classes prepare operands so.
     """
     ops = [op for op in operations(replacement) if op.name not in _UNNAMED and AUXILIARY not in op.attributes]
-    return (
-        ops
-        if getattr(fusion, "function", None) is not None
-        else [op for op in ops if not op.name.startswith("tf.")] or ops
-    )
+    if fusion.function is not None:
+        return ops
+    return [op for op in ops if not op.name.startswith("tf.")] or ops
 
 
 def _not_builtin(custom_ops: Sequence[str]) -> str:
@@ -207,14 +202,12 @@ _KEPT = "STABLEHLO_COMPOSITE "
 _NOT_OF_BODY = frozenset({"func.return", "tf.Const"})
 
 
-def _arguments(
-    module: ir.Module, function: func.FuncOp, replacement: func.FuncOp, mapped: Mapped | None
-) -> list[Tensor]:
+def _arguments(module: ir.Module, function: func.FuncOp, replacement: func.FuncOp) -> list[Tensor]:
     """Returns the arguments of a replacement, which know the constants that they are in all calls."""
+    calls = functools.cache(functools.partial(calls_in, module))  # few fusions ask for values
     tensors = [Tensor(argument) for argument in replacement.arguments]
-    for index, tensor in enumerate(tensors):
-        tensor.origin = functools.partial(through_calls, module, function.arguments[index])
-        tensor.mapped = mapped
+    for argument, tensor in zip(function.arguments, tensors, strict=True):
+        tensor.origin = lambda argument=argument: through_calls(calls(), argument)
     return tensors
 
 
@@ -374,17 +367,16 @@ def _result_mismatch(results: Sequence[ir.Value], expected: Sequence[ir.Type]) -
     return None
 
 
-def _is_stand_in(op: ir.OpView) -> bool:
-    """Whether a custom op stands for a builtin one."""
-    return ir.StringAttr(op.attributes["custom_code"]).value.startswith(STAND_IN)
+def _is_custom(op: ir.OpView) -> bool:
+    """Whether an op is a custom op of the file: none that stands for a builtin op."""
+    return op.name == "tfl.custom" and not custom_code(op).startswith(STAND_IN)
 
 
 def _op_name(op: ir.OpView) -> str:
-    if op.name == "tfl.custom":
-        name = ir.StringAttr(op.attributes["custom_code"]).value
-        return (
-            f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}" if name == COMPOSITE else name.removeprefix(STAND_IN)
-        )
+    if (name := custom_code(op)) == COMPOSITE:
+        return f"{_KEPT}{ir.StringAttr(op.attributes['name']).value}"
+    if name:
+        return name.removeprefix(STAND_IN)
     return op.name.removeprefix("tfl.").upper() if op.name.startswith("tfl.") else op.name.removeprefix("tf.")
 
 

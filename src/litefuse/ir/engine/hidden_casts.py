@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
-from litefuse.ir.attributes import custom_op_attributes
+from litefuse.ir.attributes import custom_code, custom_op_attributes
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.mlir import ir, producer
@@ -36,7 +36,7 @@ def hidden_casts(module: ir.Module) -> Generator[None]:
         yield
     finally:
         for op in all_operations(module) if casts else ():
-            if op.name == "tfl.custom" and ir.StringAttr(op.attributes["custom_code"]).value == _HIDDEN:
+            if custom_code(op) == _HIDDEN:
                 _replace(op, "tf.Cast" if _element_type(op.operands[0]) in _NOT_CAST else "tfl.cast", {})
 
 

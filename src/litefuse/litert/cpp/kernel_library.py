@@ -54,8 +54,7 @@ def build_kernels(
     resolvers. Further arguments may have defaults.
 
     What the sources lack is looked for around them: headers from the folders that they are in, and sources that define
-    what headers declare, beside these. Sources that are not in C++17 are compiled as
-    C++20.
+    what headers declare, beside these. Sources that are not in C++17 are compiled as C++20.
 
     Args:
         sources: The ``.cc`` files, and ``.c`` files that these call.

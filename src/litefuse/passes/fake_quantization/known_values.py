@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.call_graph import attributes_of
-from litefuse.ir.importer.constants import loaded_attribute
+from litefuse.ir.constants import elements_of
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64
 
@@ -79,12 +79,5 @@ def _computed(op: ir.OpView | ir.Operation, given: Sequence[Array]) -> Array:
 
 
 def _constant(op: ir.OpView | ir.Operation) -> Array | None:
-    try:
-        elements = loaded_attribute(op.attributes["value"])
-    except TypeError:  # the bindings cannot read complex constants
-        return None
-    if not isinstance(elements, ir.DenseElementsAttr) or not isinstance(
-        elements.type.element_type, ir.F32Type | ir.IntegerType
-    ):
-        return None
-    return np.array(elements).reshape(elements.type.shape)
+    numbers = isinstance(ir.ShapedType(op.results[0].type).element_type, ir.F32Type | ir.IntegerType)
+    return elements_of(op.results[0]) if numbers else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from litefuse.ir.attributes import INITIAL_STATE, attribute_value
+from litefuse.ir.attributes import INITIAL_STATE, attribute_value, custom_code
 from litefuse.ir.constants import DENSE_CONSTANTS
 from litefuse.ir.litert_ops import (
     MASKS,
@@ -52,7 +52,7 @@ class InitializeStates:
 
 
 def _initialize(op: ir.OpView, sizes: _Sizes) -> bool:
-    if ir.StringAttr(op.attributes["custom_code"]).value != INITIAL_STATE:
+    if custom_code(op) != INITIAL_STATE:
         return False
     value = op.operands[0]
     replace_op(op, [_initialized(value, op.results[0].type, sizes)])

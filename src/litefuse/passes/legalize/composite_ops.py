@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from litefuse.ir.attributes import COMPOSITE, attribute_value
+from litefuse.ir.attributes import COMPOSITE, attribute_value, custom_code
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.passes import visit_ops
@@ -28,7 +28,7 @@ class EmitCompositeOps:
 
 
 def _emitted(op: ir.OpView) -> Sequence[ir.Value] | None:
-    if ir.StringAttr(op.attributes["custom_code"]).value != COMPOSITE:
+    if custom_code(op) != COMPOSITE:
         return None
     return create_composite_op(
         op,

@@ -203,12 +203,8 @@ class Weights:
 
     def find(self, attribute: ir.Attribute) -> int | None:
         """Returns the number of the weight that an attribute refers to; None for an attribute that holds its bytes."""
-        source = self.source(attribute)
+        source = self._sources.get(attribute)
         return None if source is None else self._add(source)
-
-    def source(self, attribute: ir.Attribute) -> npt.NDArray[Any] | None:
-        """Returns the array that an attribute refers to; None for an attribute that holds its bytes."""
-        return self._sources.get(attribute)
 
     def adopt(self, elements: ir.DenseElementsAttr) -> int | None:
         """Returns the number of a weight whose bytes MLIR's context holds; None for a small or repeated one."""
