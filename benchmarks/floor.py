@@ -57,7 +57,7 @@ _ABOUT = """
 The time of the engine alone: its pipeline on a finished module that contains the values of all weights, and writing the
 flatbuffer. Beside it, the time of `litefuse convert`, which also reads the SavedModel, imports it, infers shapes and
 fuses. *start*: until the conversion process has loaded what it needs; *checks*: comparing fused ops with what they
-replace, and calling the file, which the engine does not do (`--no-check-fusions` and `--no-check-file` skip this). Both
+replace, and calling the file, which the engine does not do (`--check-fusions no` and `--no-check-file` skip this). Both
 run alternately, each time in a fresh process; medians of {repeats}. A ratio below 1 is possible, because litefuse's
 weights do not pass through the engine.
 """

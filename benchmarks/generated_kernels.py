@@ -65,7 +65,9 @@ def measure_generated_kernels(folder: Path, repeats: int) -> list[dict[str, Any]
         for each in composite.inputs
     }
     files = {
-        form: litefuse.convert(source, composites=form, shapes=shapes, check=False).model_bytes
+        form: litefuse.convert(
+            source, composites=form, shapes=shapes, checks=litefuse.Checks(targets=False)
+        ).model_bytes
         for form in ("inline", "keep")
     }
     bodies = read_bodies(files["keep"], "model")

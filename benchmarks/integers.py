@@ -59,7 +59,9 @@ def measure_application(name: str) -> dict[str, Any]:
         subprocess.run(command, check=True, env=quiet, stdout=subprocess.DEVNULL)
         images = np.load(folder / "images.npz")["x"]
         litefuse.convert(folder / "model").save(folder / "float.tflite")
-        integers = litefuse.convert(folder / "model", quantize="int8", representative_dataset=folder / "samples.npz")
+        integers = litefuse.convert(
+            folder / "model", quantize=litefuse.Quantization("int8", samples=folder / "samples.npz")
+        )
         integers.save(folder / "int8.tflite")
         errors = {
             side: _mean_error(_scores(folder / before, images), _scores(folder / after, images))

@@ -28,9 +28,9 @@ _WORDS = 8000
 _SAMPLES = 16
 # One form for all: the arguments of litefuse.quantize.
 _UNIFORM: dict[str, dict[str, Any]] = {
-    "int4": {"form": "dynamic", "weight_bits": 4},
-    "int8": {"form": "dynamic"},
-    "float16": {"form": "float16"},
+    "int4": {"quantize": litefuse.Quantization("dynamic", weight_bits=4)},
+    "int8": {"quantize": "dynamic"},
+    "float16": {"quantize": "float16"},
 }
 _SHARES = (1.0, 0.5)
 
@@ -94,12 +94,14 @@ def measure_model(name: str) -> dict[str, Any]:
         samples = folder / "samples.npz"
         exact = folder / "float.tflite"
         # EMBEDDING_LOOKUP, of which there are integer forms, is what --quantize takes in the place of GATHER.
-        litefuse.convert(folder / "model", quantize="auto", max_error=0, representative_dataset=samples).save(exact)
+        litefuse.convert(folder / "model", quantize=litefuse.Quantization("auto", max_error=0, samples=samples)).save(
+            exact
+        )
         uniform: dict[str, tuple[int, float]] = {"float32": (exact.stat().st_size, 0.0)}
         curves: dict[str, Any] = {}
 
         def mixed(limit: float) -> int:
-            result = litefuse.quantize(exact, "auto", max_error=limit, representative_dataset=samples)
+            result = litefuse.quantize(exact, litefuse.Quantization("auto", max_error=limit, samples=samples))
             curves[f"{limit:.3g}"] = result.report.quantization.mixed.curve  # type: ignore[union-attr]
             return result.report.size
 

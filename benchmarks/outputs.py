@@ -136,7 +136,7 @@ def _measure(
 
 
 def _convert(path: Path) -> dict[str, int]:
-    return _sizes(litefuse.convert(path, check_file=False).model_bytes)
+    return _sizes(litefuse.convert(path, checks=litefuse.Checks(file=False)).model_bytes)
 
 
 def _sizes(model: bytes) -> dict[str, int]:

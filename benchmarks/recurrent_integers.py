@@ -2,7 +2,7 @@
 
 Run it as ``python benchmarks/recurrent_integers.py``; it needs the extra ``test``, tests/requirements.txt,
 ``tflite-micro`` and ``ethos-u-vela``. Models are those of ``tests/tensorflow/test_integer_lstms.py``, and the keyword
-spotter. litefuse converts with ``--target ethos-u --quantize int8 --quantized-io``, ``tf.lite.TFLiteConverter`` to its
+spotter. litefuse converts with ``--target ethos-u --quantize int8 --quantized-io integer``, ``TFLiteConverter`` to its
 int8 builtins; where it fails, it gets the model with a batch of 1 and the steps fixed. Both calibrate with the same
 samples. The error is the mean difference from TensorFlow relative to the largest element of an output, averaged over
 100 other inputs; the stock converter's file gets a new interpreter for each, because it goes on with the states of the
@@ -108,11 +108,9 @@ def measure_model(name: str) -> dict[str, Any]:
         result = litefuse.convert(
             folder / "model",
             target="ethos-u",
-            check=False,  # Vela is asked below
-            quantize="int8",
-            quantized_io=True,
+            checks=litefuse.Checks(targets=False),
+            quantize=litefuse.Quantization("int8", io=True, samples=folder / "samples.npz"),
             shapes=shapes,
-            representative_dataset=folder / "samples.npz",
         )
         files = {"litefuse": result.model_bytes}
         if stock is not None:

@@ -56,7 +56,7 @@ class KerasFileTarget(Target):
         with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
             path = Path(folder, f"model{suffix}")
             path.write_bytes(content)
-            litefuse.convert(str(path), temporary_folder=folder)
+            litefuse.convert(str(path), limits=litefuse.Limits(temporary_folder=folder))
         return Outcome(Kind.SUCCESS)
 
 

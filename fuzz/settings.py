@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import litefuse
 from fuzz.outcome import Kind, Outcome
 from fuzz.target import Target
 from fuzz.values import FLOATS, INTEGERS, STRINGS, change_bytes
@@ -19,29 +20,44 @@ from litefuse.conversion.api import convert, quantize
 from litefuse.conversion.verify.against_original import verify_model
 from litefuse.conversion.verify.targets.check import check
 from litefuse.errors import LitefuseError
+from litefuse.support.options.conversion import (
+    Checks,
+    Conversion,
+    FileQuantization,
+    Graph,
+    Limits,
+    Quantization,
+)
+from litefuse.support.options.declared import Options
 from litefuse.tools.batch_runs.entry import BatchSettings, Entry
 from litefuse.tools.batch_runs.models_file import read_models_file
-from litefuse.tools.batch_runs.options import options_of
+from litefuse.tools.batch_runs.options import keys_of, options_of
 from litefuse.tools.batch_runs.records import key_of, versions_here
 from litefuse.tools.batch_runs.run import run_batch
 from litefuse.tools.demo import SAVED_MODEL
 
 _REAL = 500  # one of so many is done, with the demo as its model
 _FUNCTIONS = {
-    "convert": "litefuse.conversion.api:convert",
-    "variants": "litefuse.conversion.api:quantize",
     "verify": "litefuse.conversion.verify.against_original:verify_model",
     "check": "litefuse.conversion.verify.targets.check:check",
+}
+_CLASSES: Mapping[str, type[Options]] = {
+    "checks": Checks,
+    "convert": Conversion,
+    "graph": Graph,
+    "limits": Limits,
+    "quantize": Quantization,
+    "variants": FileQuantization,
 }
 _NEEDED: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "verify": ({},),
     "check": ({"targets": ["cpu"]}, {"targets": ["micro"]}, {}),
-    "variants": ({"form": "dynamic"}, {"form": "int8"}, {}),
+    "variants": ({"quantize": "dynamic"}, {"quantize": {"form": "int8"}}, {}),
 }
 # Keys that are no arguments, with their kinds.
 _MORE = {
     "convert": {"path": "str", "name": "str", "plug_ins": "list", "timeout": "float", "memory": "int", "random": "int"},
-    "variants": {"form": "str", "name": "str"},
+    "variants": {"name": "str"},
     "verify": {"original": "str"},
     "check": {"targets": "list", "require_accelerated": "bool"},
 }
@@ -115,7 +131,7 @@ class ModelsFileTarget(Target):
 def _try_entry(entry: Entry) -> None:
     """Has each function check the options of an entry, for a model that is not there."""
     missing = "/nowhere/model"
-    _asked(lambda: convert(missing, in_process=True, **entry.convert))
+    _asked(lambda: convert(missing, debug=litefuse.Debugging(in_process=True), **entry.convert))
     for variant in entry.variants:
         _asked(lambda variant=variant: quantize(f"{missing}.tflite", **variant.options))
     if entry.verify is not None:
@@ -139,8 +155,15 @@ def _often(draw: random.Random) -> bool:
     return draw.random() < 0.4
 
 
+def _known(kind: str) -> dict[str, str]:
+    """The names of options with their annotations: of a function, or declared."""
+    if kind in _FUNCTIONS:
+        return {**options_of(_FUNCTIONS[kind])}
+    return {name: declared.annotation for name, declared in keys_of(_CLASSES[kind]).items()}
+
+
 def _table(draw: random.Random, kind: str) -> dict[str, Any]:
-    known = {**options_of(_FUNCTIONS[kind]), **_MORE[kind]}
+    known = {**_known(kind), **_MORE.get(kind, {})}
     keys = [draw.choice(sorted(known)) for _ in range(draw.choice((0, 1, 1, 2, 3)))]
     table = {key: _value(draw, key, known[key]) for key in keys}
     return table | ({draw.choice(("", "pth", "__class__", "a b")): 1} if draw.random() < 0.03 else {})
@@ -148,7 +171,12 @@ def _table(draw: random.Random, kind: str) -> dict[str, Any]:
 
 def _value(draw: random.Random, key: str, kind: str) -> Any:
     """A value of an option: one of its kind, or of any."""
-    if key == "representative_dataset":  # a folder counts with all of its files, and some texts are large folders
+    if key in _CLASSES and draw.random() < 0.5:
+        return _table(draw, key)
+    if key in {
+        "samples",
+        "representative_dataset",
+    }:  # a folder counts with all of its files, and some texts are large folders
         return draw.choice(("none.npz", "models.toml", "x:y.py", "f.py:g", "a\0b", "x" * 5000, 3))
     if key in _USUAL and draw.random() < 0.4:
         return draw.choice(_USUAL[key])

@@ -93,7 +93,7 @@ def test_commands_that_need_no_engine(tmp_path: Path) -> None:
         "diff": ["diff", file, file],
         "check": ["check", file],
         "report": ["report", file, "-o", "page.html"],
-        "quantize": ["quantize", file, "--form", "dynamic", "-o", "quantized.tflite"],
+        "quantize": ["quantize", file, "--quantize", "dynamic", "-o", "quantized.tflite"],
         "verify": ["verify", "quantized.tflite", file, "--tolerance", "0.1"],
         "export-micro": ["export-micro", file, "-o", "app"],
     }

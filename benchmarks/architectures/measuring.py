@@ -16,7 +16,7 @@ from benchmarks.process import Run, measure
 TARGETS = ("litert", "gpu", "ethos-u", "micro")
 # TensorFlow's ops that compute nothing.
 _NO_WORK = frozenset({"Const", "Identity", "NoOp", "PartitionedCall", "Placeholder", "ReadVariableOp", "VarHandleOp"})
-_INTEGERS = ("--quantize", "int8", "--quantized-io", "--representative-dataset")
+_INTEGERS = ("--quantize", "int8", "--quantized-io", "integer", "--samples")
 # No microcontroller has room for more, and its software, which is not made to be fast here, would take minutes.
 _MICRO_BYTES = 4_000_000
 _REPEATS = 3
@@ -168,7 +168,7 @@ def _checked(target: str) -> Callable[[Work], dict[str, Any]]:
             return {"verdict": "not asked", "reason": f"{size / 1e6:.0f} MB", "refused": []}
         place = work.folder / f"{target}.tflite"
         options: list[Any] = [*_INTEGERS, work.samples()] if target in {"ethos-u", "micro"} else []
-        work.litefuse("convert", work.source(), "-o", place, "--target", target, "--no-check", *options)
+        work.litefuse("convert", work.source(), "-o", place, "--target", target, "--check-target", "no", *options)
         (report,) = work.litefuse(
             "check", place, "--target", target, "--timeout", round(0.9 * work.limits.seconds), "--random", 0
         )["targets"]

@@ -22,7 +22,14 @@ from litefuse.frontends.saved_model.messages import SavedModel
 
 _INSPECTED = 8  # one of so many is looked into before it is converted
 _OPTIONS: tuple[Mapping[str, Any], ...] = (
-    *({}, {"narrow": True}, {"widen": True}, {"allow_custom_ops": True}, {"builtins_only": True}, {"batch": 2}),
+    *(
+        {},
+        {"dtypes": "narrow"},
+        {"dtypes": "widen"},
+        {"allow_custom_ops": True},
+        {"allow_custom_ops": "never"},
+        {"batch": 2},
+    ),
     *({"composites": form} for form in ("keep", "inline", "custom", "builtin")),
     *({"rnn": form} for form in ("fused", "loop")),
 )
@@ -58,7 +65,9 @@ class SavedModelTarget(Target):
             write(unpack(content), folder)
             if len(content) % _INSPECTED == 0:
                 inspect_saved_model(folder)
-            model = litefuse.convert(str(folder), temporary_folder=name, **_options(content)).model_bytes
+            model = litefuse.convert(
+                str(folder), limits=litefuse.Limits(temporary_folder=name), **_options(content)
+            ).model_bytes
         return _run(model)
 
 

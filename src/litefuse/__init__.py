@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op
     from litefuse.litert.runtime.delegate import delegate
     from litefuse.litert.runtime.interpreter import Interpreter
+    from litefuse.support.options.conversion import Checks, Debugging, Graph, Limits, Quantization
     from litefuse.support.report import Report
     from litefuse.support.result import ConversionResult
     from litefuse.tools.batch_runs.outcome import BatchResult
@@ -37,13 +38,18 @@ if TYPE_CHECKING:
 __all__ = [
     "BatchResult",
     "Benchmark",
+    "Checks",
     "CompiledModel",
     "ConversionResult",
     "CustomOp",
+    "Debugging",
     "Fusion",
+    "Graph",
     "Interpreter",
+    "Limits",
     "LitefuseError",
     "ModelDiff",
+    "Quantization",
     "Recognizer",
     "Report",
     "TargetCheck",
@@ -70,12 +76,17 @@ __all__ = [
 _LAZY = {
     "BatchResult": "litefuse.tools.batch_runs.outcome",
     "Benchmark": "litefuse.tools.benchmarking.measurement",
+    "Checks": "litefuse.support.options.conversion",
     "CompiledModel": "litefuse.litert.runtime.compiled_model",
     "ConversionResult": "litefuse.support.result",
     "CustomOp": "litefuse.litert.runtime.custom_op",
+    "Debugging": "litefuse.support.options.conversion",
     "Fusion": "litefuse.fusions",
+    "Graph": "litefuse.support.options.conversion",
     "Interpreter": "litefuse.litert.runtime.interpreter",
+    "Limits": "litefuse.support.options.conversion",
     "ModelDiff": "litefuse.litert.differences.model_diff",
+    "Quantization": "litefuse.support.options.conversion",
     "Recognizer": "litefuse.fusions.recognizers",
     "Report": "litefuse.support.report",
     "TargetCheck": "litefuse.conversion.verify.targets.target_check",

@@ -50,8 +50,9 @@ def assert_fused(
 ) -> ConversionResult:
     """Converts a model, and asserts that its composites are fused and compute what their bodies compute.
 
-    Each is compared with its body on the numbers of the self-check, of all kinds (``check_fusions="thorough"``). Cases
-    of your own are run by the file and by one with the composites inlined, one after the other in two interpreters.
+    Each is compared with its body on the numbers of the self-check, of all kinds (``Checks(fusions="thorough")``).
+    Cases of your own are run by the file and by one with the composites inlined, one after the other in two
+    interpreters.
 
     Args:
         model: See :func:`litefuse.convert`.
@@ -73,7 +74,7 @@ def assert_fused(
     Raises:
         AssertionError: What is asserted does not hold; the message says what does.
     """
-    options.setdefault("check_fusions", "thorough")
+    options.setdefault("checks", {"fusions": "thorough"})
     result = convert(model, **options)
     for composite in _named(result, name):
         what = f"composite {composite.name!r} (function {composite.function})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "float16": {"quantize": "float16"},
     "int8": {"quantize": "int8"},
     "int16": {"quantize": "int16"},
-    "int4": {"quantize": "dynamic", "weight_bits": 4},
+    "int4": {"quantize": litefuse.Quantization("dynamic", weight_bits=4)},
 }
 
 
@@ -61,7 +62,7 @@ VARIANTS: Mapping[str, Variant] = {
         {"target": "micro"},
         {
             **{form: FORMS[form] for form in ("float", "int8", "int16")},
-            "int4": {"quantize": "int8", "weight_bits": 4, "granularity": "tensor"},
+            "int4": {"quantize": litefuse.Quantization("int8", weight_bits=4, granularity="tensor")},
         },
         fixed=True,
         taken=False,
@@ -159,12 +160,13 @@ def _convert_all(case: Path) -> list[File]:
 
 def _convert(case: Path, form: str, variant: str, options: Mapping[str, Any]) -> File:
     given: dict[str, Any] = dict(options)
-    if given.get("quantize") in {"int8", "int16"}:
-        given["representative_dataset"] = _samples(case.name)
+    quantization = litefuse.Quantization.of(given.get("quantize"), "quantize")
+    if quantization.form in {"int8", "int16"}:
+        given["quantize"] = replace(quantization, samples=_samples(case.name))
     path = case / f"{form}{variant}.tflite"
     try:
         # The readers are the check.
-        litefuse.convert(case / "saved_model", check=False, **given).save(path)
+        litefuse.convert(case / "saved_model", checks=litefuse.Checks(targets=False), **given).save(path)
     except litefuse.LitefuseError as error:
         return File(case.name, form, variant, None, case, str(error).partition("\n")[0])
     return File(case.name, form, variant, path, case)

@@ -48,7 +48,7 @@ def test_saving_replaces_a_file_and_leaves_nothing_else(result: litefuse.Convers
 
 
 def test_a_moved_model_is_the_results_model(tmp_path: Path) -> None:
-    moved = litefuse.convert(SAVED_MODEL, signatures=["embed"], temporary_folder=tmp_path)
+    moved = litefuse.convert(SAVED_MODEL, signatures=["embed"], limits=litefuse.Limits(temporary_folder=tmp_path))
     content = moved.model_bytes
     target = moved.save(tmp_path / "model.tflite", copy=False)
     assert target.read_bytes() == moved.model_bytes == content
@@ -70,13 +70,13 @@ def test_saving_into_no_folder_is_an_error(result: litefuse.ConversionResult, tm
 
 
 def test_in_process_gives_the_same_file(result: litefuse.ConversionResult) -> None:
-    assert litefuse.convert(SAVED_MODEL, in_process=True).model_bytes == result.model_bytes
+    assert litefuse.convert(SAVED_MODEL, debug=litefuse.Debugging(in_process=True)).model_bytes == result.model_bytes
 
 
 def test_in_process_refuses_to_meet_tensorflow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tensorflow", object())
     with pytest.raises(LitefuseError, match="TensorFlow is loaded"):
-        litefuse.convert(SAVED_MODEL, in_process=True)
+        litefuse.convert(SAVED_MODEL, debug=litefuse.Debugging(in_process=True))
 
 
 def test_threads_convert_side_by_side() -> None:
@@ -98,12 +98,12 @@ def test_threads_convert_side_by_side() -> None:
         ({"signatures": ["nope"]}, "no signature 'nope'"),
         ({"signatures": "serving_default"}, "takes a list of names"),
         ({"signatures": [3]}, "signatures takes a list of names, which are strings, not [3]"),
-        ({"tags": 3}, "tags takes a list of names, which are strings, not 3"),
+        ({"graph": {"tags": 3}}, "tags of graph takes a list of names, which are strings, not 3"),
         ({"shapes": 3}, "shapes are given by the names of inputs, not as 3"),
         ({"shapes": {"x": 3.5}}, "the shape of the input 'x' must be sizes"),
         ({"shapes": {"x": [None, 2**31]}}, "no sizes above 2147483647, so an input cannot be of 2147483648"),
         ({"batch": 2**31}, "no sizes above 2147483647"),
-        ({"tags": ["train"]}, "no graph is tagged train"),
+        ({"graph": {"tags": ["train"]}}, "no graph is tagged train"),
         (
             {"require_fused": ["lstm"]},
             "'lstm': no function of the model is annotated so\nThe composites are 'embedding_",
@@ -212,7 +212,7 @@ def test_what_is_no_file_is_not_replaced(result: litefuse.ConversionResult, tmp_
 
 def test_a_temporary_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LitefuseError, match=f"{tmp_path}/missing: no temporary folder can be made: No such file"):
-        litefuse.convert(SAVED_MODEL, temporary_folder=tmp_path / "missing")
+        litefuse.convert(SAVED_MODEL, limits=litefuse.Limits(temporary_folder=tmp_path / "missing"))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
     with pytest.raises(LitefuseError, match="no temporary folder can be made"):
         litefuse.convert(SAVED_MODEL)

@@ -70,7 +70,7 @@ def check(path: Path, signature: str, factor: float = 1.0, **kernels: Any) -> No
 def test_a_file_without_signatures(tmp_path: Path, form: Any) -> None:
     before, after = written(tmp_path / "before.tflite", model(product())), tmp_path / "after.tflite"
     np.savez(tmp_path / "samples.npz", x=np.concatenate([each["x"] for each in rows(9)]))
-    given = ["--representative-dataset", tmp_path / "samples.npz"] if form.startswith("int") else []
+    given = ["--samples", tmp_path / "samples.npz"] if form.startswith("int") else []
     outcome = run(before, "-o", after, "--quantize", form, *given, "--json")
     assert outcome.exit_code == 0, outcome.stderr
     report = json.loads(outcome.stdout)
@@ -87,7 +87,7 @@ def test_a_file_without_signatures(tmp_path: Path, form: Any) -> None:
 def test_types_of_inputs_and_outputs_on_the_command_line(tmp_path: Path, option: str, types: list[str]) -> None:
     before, after = written(tmp_path / "before.tflite", model(product())), tmp_path / "after.tflite"
     np.savez(tmp_path / "samples.npz", x=np.concatenate([each["x"] for each in rows(9)]))
-    given = ["--representative-dataset", tmp_path / "samples.npz", f"--quantized-io={option}"]
+    given = ["--samples", tmp_path / "samples.npz", f"--quantized-io={option}"]
     assert run(before, "-o", after, "--quantize", "int8", *given).exit_code == 0
     runner = litefuse.Interpreter(after).get_signature_runner("serving_default")
     details = [*runner.get_input_details().values(), *runner.get_output_details().values()]
@@ -104,7 +104,7 @@ def test_several_subgraphs_with_the_same_names(tmp_path: Path) -> None:
     for signature in result.report.signatures:
         check(after, signature)
     samples = [("first", each) for each in rows(5)] + [("second", each) for each in rows(5)]
-    after = litefuse.quantize(before, "int8", representative_dataset=samples).save(tmp_path / "after.tflite")
+    after = litefuse.quantize(before, litefuse.Quantization("int8", samples=samples)).save(tmp_path / "after.tflite")
     for signature in result.report.signatures:
         check(after, signature)
 
@@ -131,7 +131,7 @@ def test_custom_ops_run_with_kernels(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(KERNEL)
     np.savez(tmp_path / "samples.npz", x=np.concatenate([each["x"] for each in rows(9)]))
     command = [before, "-o", tmp_path / "after.tflite", "--quantize", "int8"]
-    command += ["--representative-dataset", tmp_path / "samples.npz"]
+    command += ["--samples", tmp_path / "samples.npz"]
     outcome = run(*command)
     assert outcome.exit_code == 1
     assert "Triple" in outcome.stderr
@@ -151,7 +151,9 @@ def test_custom_ops_without_kernels_need_no_samples(tmp_path: Path) -> None:
 
 
 def test_the_result_of_a_conversion(tmp_path: Path) -> None:
-    first = litefuse.quantize(written(tmp_path / "before.tflite", model(product())), "dynamic", keep_float=["y"])
+    first = litefuse.quantize(
+        written(tmp_path / "before.tflite", model(product())), litefuse.Quantization("dynamic", keep_float=["y"])
+    )
     assert first.report.quantization is not None
     assert first.report.quantization.error == 0
     second = litefuse.quantize(first, "dynamic")
@@ -166,7 +168,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         ([written(tmp_path / "half.tflite", before.read_bytes()[:500])], "the model is damaged"),
         ([before, "--max-error", "1e-9"], "changes an output by"),
         ([before, "--keep-float", "nothing"], "matches the name of no result"),
-        ([before, "--quantized-io"], "is only for the quantizations"),
+        ([before, "--quantized-io", "integer"], "is only for the quantizations"),
         ([before, "--rotate", "hadamard", "--quantize", "int8"], "rotated weights"),
     ):
         command = wrong if "--quantize" in wrong else [*wrong, "--quantize", "dynamic"]
@@ -181,7 +183,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     for types in ("int4", "uint8,int4", "uint8,uint8,uint8", ","):
         assert run(before, "-o", target, "--quantize", "int8", f"--quantized-io={types}").exit_code == 2
     with pytest.raises(litefuse.LitefuseError, match="a recipe already says how to quantize each op"):
-        litefuse.quantize(before, "dynamic", recipe=[])
+        litefuse.quantize(before, litefuse.Quantization("dynamic", recipe=[]))
 
 
 @pytest.mark.parametrize("form", ["dynamic", "float16", "int8", "blocks"])
@@ -189,14 +191,14 @@ def test_what_is_quantized_already_is_refused(tmp_path: Path, form: Any) -> None
     """litert-quantizer would take the integers for real numbers."""
     plain = written(tmp_path / "plain.tflite", model(product()))
     samples = [{"x": np.ones((1, 64), np.float32)}]
-    options: dict[str, Any] = {"representative_dataset": samples} if form == "int8" else {}
+    options: dict[str, Any] = {"samples": samples} if form == "int8" else {}
     if form == "blocks":
         form, options = "dynamic", {"weight_bits": 4, "granularity": "block:32"}
-    litefuse.quantize(plain, form, **options).save(tmp_path / "quantized.tflite")
+    litefuse.quantize(plain, litefuse.Quantization(form, **options)).save(tmp_path / "quantized.tflite")
     for again in ("dynamic", "weights", "float16", "int8"):
-        options = {"representative_dataset": samples} if again == "int8" else {}
+        options = {"samples": samples} if again == "int8" else {}
         with pytest.raises(litefuse.LitefuseError, match=r"quantized already: '.*', for one, is stored in fewer bits"):
-            litefuse.quantize(tmp_path / "quantized.tflite", again, **options)
+            litefuse.quantize(tmp_path / "quantized.tflite", litefuse.Quantization(again, **options))
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT64", "STRING", "COMPLEX64", "FLOAT16"])
@@ -208,7 +210,7 @@ def test_models_without_float32_have_nothing_to_make_integers_of(tmp_path: Path,
     before = written(tmp_path / "before.tflite", model(graph))
     value = np.full((1, 4), b"a", object) if dtype == "STRING" else np.zeros((1, 4), DTYPES[dtype])
     with pytest.raises(litefuse.LitefuseError, match="the model computes nothing in float32"):
-        litefuse.quantize(before, "int8", representative_dataset=[{"x": value}])
+        litefuse.quantize(before, litefuse.Quantization("int8", samples=[{"x": value}]))
     result = litefuse.quantize(before, "weights")
     assert result.path.read_bytes()[4:8] == b"TFL3"
     assert result.report.quantization is not None

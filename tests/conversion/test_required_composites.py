@@ -15,7 +15,9 @@ from litefuse.tools.demo.check import MyCustomFusedOp
 
 
 def convert(required: bool | Collection[str], *, check_fusions: bool = True) -> dict[str, str]:
-    report = litefuse.convert(SAVED_MODEL, require_fused=required, check_fusions=check_fusions, check_file=False).report
+    report = litefuse.convert(
+        SAVED_MODEL, require_fused=required, checks=litefuse.Checks(fusions=check_fusions, file=False)
+    ).report
     return {each.name: each.compared for each in report.composites}
 
 
@@ -35,7 +37,7 @@ def test_what_a_recognizer_did_not_find() -> None:
     before = called_formulas()
     try:
         litefuse.recognizer("grid_nowhere")(lambda x: pattern.erf(x) * pattern.tanh(x))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-        report = litefuse.convert(SAVED_MODEL, check_file=False).report
+        report = litefuse.convert(SAVED_MODEL, checks=litefuse.Checks(file=False)).report
         assert [(one.name, one.found) for one in report.recognizers] == [("grid_nowhere", 0)]
         assert "grid" not in str(report)
         with pytest.raises(NotFusedError, match=r"'grid_\*': no function .* so, and its recognizer found nothing\n"):

@@ -111,7 +111,7 @@ def model(tmp_path: Path) -> Path:
 
 
 def test_the_action_converts_verifies_and_checks(runner: Runner, model: Path) -> None:
-    options = "--require-fused --signature embed"
+    options = "--require-fused all --signature embed"
     ok, printed = runner.run(
         model=model.name, output="out put.tflite", convert_options=options, targets="litert, micro"
     )

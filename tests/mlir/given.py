@@ -14,7 +14,7 @@ import numpy.typing as npt
 from litefuse.frontends.saved_model import DataType, Table
 from litefuse.ir.mlir import ir
 from litefuse.passes.weights import Weights
-from litefuse.support.options.limits import Limits
+from litefuse.support.options.limits import SizeLimits
 
 
 def directives(text: str, name: str) -> list[str]:
@@ -41,17 +41,19 @@ class Given:
 
     values: Mapping[str, str]
     tables: Mapping[str, Table]
-    limits: Limits
+    limits: SizeLimits
     weights: Weights = field(default_factory=lambda: Weights(0))
     initializers: list[str] = field(default_factory=list[str])
 
     @classmethod
     def of(cls, text: str) -> Given:
         """What a module's text gives."""
-        limits = {name: int(value) for name, value in (line.split(" = ") for line in directives(text, "LIMIT"))}
+        limits: dict[str, Any] = {
+            name: int(value) for name, value in (line.split(" = ") for line in directives(text, "LIMIT"))
+        }
         tables = [_table(number, line) for number, line in enumerate(directives(text, "TABLE"))]
         values = dict(line.split(" = ", 1) for line in directives(text, "VALUE"))
-        return cls(values, {table.name: table for table in tables}, Limits(**limits))
+        return cls(values, {table.name: table for table in tables}, SizeLimits(**limits))
 
     def value(self, name: str) -> ir.Attribute:
         """The value of a variable."""

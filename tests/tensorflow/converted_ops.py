@@ -95,7 +95,7 @@ def calls_of(cases: Sequence[Case]) -> list[tuple[str, dict[str, npt.NDArray[Any
 
 def check_cases(tensorflow: TensorFlow, cases: Sequence[Case], rtol: float = 1e-5) -> litefuse.ConversionResult:
     path = tensorflow.save(ops, [(case.op, case.inputs, case.attributes) for case in cases])
-    result = check_calls(tensorflow, path, calls_of(cases), rtol=rtol, builtins_only=True)
+    result = check_calls(tensorflow, path, calls_of(cases), rtol=rtol, allow_custom_ops="never")
     assert result.report.custom_ops == ()
     found = {(each.op, each.outcome) for each in result.report.lacking_ops}
     assert found == {(case.op, case.outcome) for case in cases if case.outcome != "builtin"}

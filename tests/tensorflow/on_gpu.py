@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def test_a_transformer_is_accelerated_as_a_whole(tensorflow: TensorFlow) -> None:
     (case,) = (case for case in BACKBONES if case.name == "LlamaBackbone")
     path = tensorflow.save(backbone, case.name, dict(case.options), LENGTH)
-    result = litefuse.convert(path, target="gpu", require_accelerated=True)
+    result = litefuse.convert(path, target="gpu", checks=litefuse.Checks(targets="required"))
     (told,) = result.report.target_checks
     assert told.verdict == "accelerated"
 

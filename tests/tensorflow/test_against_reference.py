@@ -267,7 +267,7 @@ def test_unpooling(tensorflow: TensorFlow) -> None:
 
 def test_warping(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(warping)
-    ours, reference = both(tensorflow, path, check_fusions=False)
+    ours, reference = both(tensorflow, path, checks=litefuse.Checks(fusions=False))
     (found,), (expected,) = ops(ours, "DenseImageWarp"), ops(reference, "DenseImageWarp")
     assert found.custom == expected.custom == b""
     assert found.outputs == expected.outputs

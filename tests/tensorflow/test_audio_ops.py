@@ -67,4 +67,4 @@ def test_limits_that_the_kernel_would_round(tensorflow: TensorFlow) -> None:
 def test_they_are_no_builtin_ops(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(features, 300, 64, 50, (20.0, 3000.0), None)
     with pytest.raises(UnsupportedOpsError, match="AudioSpectrogram, Mfcc"):
-        litefuse.convert(path, builtins_only=True)
+        litefuse.convert(path, allow_custom_ops="never")

@@ -238,7 +238,7 @@ def wide(tf: Any) -> Any:
 
 @pytest.mark.usefixtures("kernels")
 def test_composites_of_narrowed_models_are_narrowed_too(tensorflow: TensorFlow) -> None:
-    assert_fused(tensorflow.save(wide), "doubling", narrow=True)
+    assert_fused(tensorflow.save(wide), "doubling", dtypes="narrow")
 
 
 class Answering(litefuse.CustomOp):

@@ -229,7 +229,7 @@ def test_custom_ops_are_checked(tensorflow: TensorFlow, saved_model: Path, monke
     assert checked.outcome == "fused"
     assert checked.error < 1e-6
     registered["my_custom_fused_op"] = Wrong
-    assert outcome(check_fusions=False).unchecked == "the check of fusions is off"
+    assert outcome(checks=litefuse.Checks(fusions=False)).unchecked == "the check of fusions is off"
     refused = outcome()
     assert refused.outcome == "inlined"
     assert "it computes something else" in refused.reason

@@ -268,7 +268,7 @@ def test_against_tensorflow(tensorflow: TensorFlow, tmp_path: Path, build: Calla
     ops = tensorflow.call(save, str(tmp_path / "model"), build)
     assert {"Switch", "Merge"} <= set(ops) or "TensorArrayV3" in ops
     check(tensorflow, tmp_path / "model", inputs())
-    frozen = litefuse.convert(tmp_path / "model.pb", output_arrays=["y"])
+    frozen = litefuse.convert(tmp_path / "model.pb", graph=litefuse.Graph(outputs=["y"]))
     calls = [("serving_default", each) for each in inputs() for _ in range(2)]
     expected = tensorflow.run_calls(tmp_path / "model", calls)
     for ours, theirs in zip(run_calls(frozen.model_bytes, calls), expected, strict=True):

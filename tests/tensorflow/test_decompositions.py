@@ -273,7 +273,7 @@ def test_in_loops_and_branches(tensorflow: TensorFlow) -> None:
         ("serving_default", {"x": random.standard_normal((batch, 3)).astype(F), "n": np.array(n, INT)})
         for batch, n in ((1, 2), (3, 3), (3, 3), (1, 0))
     ]
-    check_calls(tensorflow, path, calls, builtins_only=True)
+    check_calls(tensorflow, path, calls, allow_custom_ops="never")
 
 
 def spectrum_of_real_numbers(tf: Any) -> Any:
@@ -342,7 +342,7 @@ def test_ops_that_are_alike_share_one_rewriting(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(alike, 40)
     random = np.random.default_rng(10)
     calls = [("serving_default", {"x": random.standard_normal((batch, 3)).astype(F)}) for batch in (1, 4, 4, 2)]
-    result = check_calls(tensorflow, path, calls, builtins_only=True)
+    result = check_calls(tensorflow, path, calls, allow_custom_ops="never")
     graphs = {graph for graph, _ in op_histogram(result.model_bytes)}
     assert graphs == {"main", "Cumprod.decomposition.0"}
     assert {(each.op, each.outcome, each.count) for each in result.report.lacking_ops} == {

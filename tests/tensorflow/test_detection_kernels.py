@@ -133,14 +133,20 @@ def _converted(tensorflow: TensorFlow, name: str, right: str = "", other: str = 
     exec(source.replace(right, other, 1) if right else source, namespace)
     custom_op(name, replace=True)(namespace[name])
     path = tensorflow.save(_model, name)
-    result = litefuse.convert(path, composites={name: "custom"}, in_process=True, check_file=False, **options)
+    result = litefuse.convert(
+        path,
+        composites={name: "custom"},
+        debug=litefuse.Debugging(in_process=True),
+        checks=litefuse.Checks(file=False),
+        **options,
+    )
     (composite,) = (composite for composite in result.report.composites if composite.name == name)
     return composite
 
 
 @pytest.mark.parametrize(("name", "check_fusions"), [("Yolo", True), ("Yolo", "thorough"), ("Ssd", True)])
 def test_a_right_kernel_stays(tensorflow: TensorFlow, name: str, check_fusions: Any) -> None:
-    composite = _converted(tensorflow, name, check_fusions=check_fusions)
+    composite = _converted(tensorflow, name, checks=litefuse.Checks(fusions=check_fusions))
     assert composite.outcome == "fused", composite
     assert composite.compared.startswith("checked"), composite
 

@@ -43,15 +43,15 @@ def test_device_model(tensorflow: TensorFlow, tmp_path: Path, model: Device) -> 
     size = max(float(np.abs(each).max()) for each in expected)
     assert np.abs(expected[0] - expected[2]).max() > 0.01 * size  # the inputs matter
 
-    result = litefuse.convert(path, target="micro", check=False)
+    result = litefuse.convert(path, target="micro", checks=litefuse.Checks(targets=False))
     given, found, _ = run_floats(result.model_bytes, calls)
     for ours, micro, exact in zip(found, run_micro(result.model_bytes, given), expected, strict=True):
         np.testing.assert_allclose(micro, ours, atol=1e-5 * size)
         np.testing.assert_allclose(micro, exact, atol=2e-5 * size)
 
     samples: list[Any] = [{"x": each} for each in device_models.inputs(model.kind, 60, 1)]
-    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
-    result = litefuse.convert(path, target="ethos-u", check=False, **options)
+    options: dict[str, Any] = {"quantize": litefuse.Quantization("int8", io=True, samples=samples)}
+    result = litefuse.convert(path, target="ethos-u", checks=litefuse.Checks(targets=False), **options)
     given, found, numbers = run_integers(result.model_bytes, calls)
     for ours, micro in zip(found, run_micro(result.model_bytes, given), strict=True):
         assert np.abs(ours.astype(int) - micro).max() <= 2

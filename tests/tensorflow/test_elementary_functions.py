@@ -55,7 +55,7 @@ FUNCTIONS: list[tuple[str, npt.NDArray[Any], Callable[[npt.NDArray[Any]], npt.ND
 @pytest.fixture(scope="module")
 def model(tensorflow: TensorFlow) -> bytes:
     path = tensorflow.save(ops, [(name, [((len(values),), "float32")], {}) for name, values, _, _ in FUNCTIONS])
-    return litefuse.convert(path, builtins_only=True).model_bytes
+    return litefuse.convert(path, allow_custom_ops="never").model_bytes
 
 
 @pytest.mark.parametrize("number", range(len(FUNCTIONS)), ids=[f"{name}-{n}" for n, (name, *_) in enumerate(FUNCTIONS)])
@@ -88,7 +88,7 @@ def test_ends_of_domains(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(ops, [(name, [((len(values),), "float32")], {}) for name, values in points.items()])
     calls = [(f"c{n}", {"x0": np.array(values, np.float32)}) for n, values in enumerate(points.values())]
     expected = tensorflow.run_calls(path, calls)
-    actual = run_calls(litefuse.convert(path, builtins_only=True).model_bytes, calls)
+    actual = run_calls(litefuse.convert(path, allow_custom_ops="never").model_bytes, calls)
     for name, ours, theirs in zip(points, actual, expected, strict=True):
         assert np.array_equal(ours["y0"].astype(np.float32), theirs["y0"], equal_nan=True) or np.allclose(
             ours["y0"], theirs["y0"], rtol=1e-6, atol=1e-7, equal_nan=True

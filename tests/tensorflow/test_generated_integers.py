@@ -14,7 +14,7 @@ from ai_edge_litert.interpreter import Interpreter, load_delegate
 import litefuse
 from litefuse.kernels.generator import generate, project
 from litefuse.kernels.generator.trial import Trial
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from tests.every import every
 from tests.kernels.generator.builds import build_quickly
 from tests.tensorflow.checking import check_calls
@@ -60,11 +60,11 @@ def waves(tf: Any) -> Any:
 
 
 @pytest.mark.parametrize(("form", "dtype"), [("int8", schema.TensorType.INT8), ("int16", schema.TensorType.INT16)])
-def test_kernels_of_integer_models_take_integers(tensorflow: TensorFlow, form: Quantization, dtype: int) -> None:
+def test_kernels_of_integer_models_take_integers(tensorflow: TensorFlow, form: QuantizationForm, dtype: int) -> None:
     path = tensorflow.save(waves)
     random = np.random.default_rng(1)
     samples = [{"x": random.normal(size=(4, 16)).astype(np.float32)} for _ in range(8)]
-    options: dict[str, Any] = {"quantize": form, "representative_dataset": samples}
+    options: dict[str, Any] = {"quantize": litefuse.Quantization(form, samples=samples)}
     result = litefuse.convert(path, composites="generate", **options)
     assert every(each.kernel is not None for each in result.report.composites)
     assert result.kernels is not None

@@ -192,7 +192,7 @@ def inputs(ids: int) -> dict[str, Any]:
 def test_forms(tensorflow: TensorFlow, functions: str) -> None:
     path = tensorflow.save(module, functions)
     assert refused(litefuse.convert(path).model_bytes)  # there is something to do
-    result = check(tensorflow, path, [inputs(6), inputs(5)], target="gpu", builtins_only=True)
+    result = check(tensorflow, path, [inputs(6), inputs(5)], target="gpu", allow_custom_ops="never")
     assert refused(result.model_bytes) == []
     assert result.report.target == "gpu"
 
@@ -208,7 +208,7 @@ def test_transformers(tensorflow: TensorFlow, case: Any) -> None:
     shapes = tensorflow.call(input_shapes, *arguments)
     for batch in (1, 2) if case.name == "GemmaBackbone" else (2,):
         options: dict[str, Any] = {} if batch == 1 else {"batch": batch}
-        result = check(tensorflow, path, draw(shapes, batch), target="gpu", builtins_only=True, **options)
+        result = check(tensorflow, path, draw(shapes, batch), target="gpu", allow_custom_ops="never", **options)
         assert refused(result.model_bytes) == []
         assert result.report.batch_taken == (1 if batch == 1 else None)
 
@@ -241,7 +241,7 @@ def test_recurrent_layers_have_no_states(tensorflow: TensorFlow, framework: str)
     """LiteRT's CompiledModel rejects the variable tensors of the fused op, whoever annotated the layer."""
     path = tensorflow.save(recurrent, framework)
     x = np.random.default_rng(0).standard_normal([2, 6, 3]).astype(np.float32)
-    result = check(tensorflow, path, {"x": x}, target="gpu", batch=2, builtins_only=True)
+    result = check(tensorflow, path, {"x": x}, target="gpu", batch=2, allow_custom_ops="never")
     assert refused(result.model_bytes) == []
     assert not {"UNIDIRECTIONAL_SEQUENCE_LSTM", "WHILE"} & result.report.op_counts.keys()
     if framework == "tf_keras":  # who asks for it gets it

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     import litefuse
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import TensorFlow
 
-FORMS: list[Quantization] = ["int8", "int16"]
+FORMS: list[QuantizationForm] = ["int8", "int16"]
 SHAPES: dict[int, list[int]] = {0: [], 1: [8], 2: [4, 8], 3: [3, 4, 8], 4: [2, 3, 4, 8]}
 # Some steps of int8, of the largest output; products have weights of int8 in either form.
-TOLERANCES: dict[Quantization, float] = {"int8": 0.03, "int16": 0.001}
+TOLERANCES: dict[QuantizationForm, float] = {"int8": 0.03, "int16": 0.001}
 
 
 OPS = ["add", "concat", "maximum", "mul", "select", "stack", "sub", "update"]
@@ -36,7 +36,7 @@ def numbers(seed: int, *shape: int) -> npt.NDArray[np.float32]:
 
 
 def checked(
-    tensorflow: TensorFlow, path: Path, calls: list[Any], form: Quantization, tolerance: float
+    tensorflow: TensorFlow, path: Path, calls: list[Any], form: QuantizationForm, tolerance: float
 ) -> litefuse.ConversionResult:
     """Outputs are those of TensorFlow, in two calls of one interpreter, and each op computes in integers."""
     largest = max(float(np.abs(value).max()) for call in calls for value in tensorflow.run(path, call)[0].values())
@@ -45,8 +45,7 @@ def checked(
         path,
         calls,
         rtol=tolerance * min(1.0, largest),
-        quantize=form,
-        representative_dataset=[*calls, *({"x": -call["x"]} for call in calls)],
+        quantize=litefuse.Quantization(form, samples=[*calls, *({"x": -call["x"]} for call in calls)]),
     )
     quantization = result.report.quantization
     assert quantization is not None
@@ -85,7 +84,7 @@ def beside(tf: Any, op: str, rank: int, left: bool, batch: int | None) -> Any:
 @pytest.mark.parametrize("left", [True, False])
 @pytest.mark.parametrize("rank", SHAPES)
 def test_constants_of_any_rank(
-    tensorflow: TensorFlow, op: str, rank: int, left: bool, batch: int | None, form: Quantization
+    tensorflow: TensorFlow, op: str, rank: int, left: bool, batch: int | None, form: QuantizationForm
 ) -> None:
     of_one_rank = op in {"concat", "stack", "update"}
     if of_one_rank and (not rank or (batch is None and op != "concat")):
@@ -117,7 +116,7 @@ def class_token(tf: Any, batch: int | None, size: float) -> Any:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("size", [1.0, 1e-3])
 @pytest.mark.parametrize("batch", [3, None])
-def test_class_token(tensorflow: TensorFlow, batch: int | None, size: float, form: Quantization) -> None:
+def test_class_token(tensorflow: TensorFlow, batch: int | None, size: float, form: QuantizationForm) -> None:
     path = tensorflow.save(class_token, batch, size)
     calls = [{"x": numbers(seed, rows, 4, 8)} for seed, rows in enumerate([3] * 2 if batch else [1, 3, 2], 5)]
     result = checked(tensorflow, path, calls, form, 0.03)  # of weights
@@ -139,7 +138,7 @@ def read_twice(tf: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_made_of_a_constant_has_several_readers(tensorflow: TensorFlow, form: Quantization) -> None:
+def test_what_is_made_of_a_constant_has_several_readers(tensorflow: TensorFlow, form: QuantizationForm) -> None:
     calls = [{"x": numbers(seed, rows, 8)} for seed, rows in ((1, 1), (2, 3), (3, 2))]
     checked(tensorflow, tensorflow.save(read_twice), calls, form, TOLERANCES[form])
 
@@ -154,10 +153,10 @@ def first_factor(tf: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_constant_is_the_first_factor(tensorflow: TensorFlow, form: Quantization, tmp_path: Path) -> None:
+def test_a_constant_is_the_first_factor(tensorflow: TensorFlow, form: QuantizationForm, tmp_path: Path) -> None:
     calls = [{"x": numbers(seed, 5, 8)} for seed in (1, 2)]
     path = tensorflow.save(first_factor)
-    result = check(tensorflow, path, calls, rtol=0.03, quantize=form, representative_dataset=calls)
+    result = check(tensorflow, path, calls, rtol=0.03, quantize=litefuse.Quantization(form, samples=calls))
     (tmp_path / "model.tflite").write_bytes(result.model_bytes)
     kinds = ops_by_kind(tmp_path / "model.tflite", integer=True).kinds
     # LiteRT multiplies no int8 with activations of int16, which only weights may be.

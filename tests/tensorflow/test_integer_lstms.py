@@ -22,7 +22,7 @@ from tests.tensorflow.test_lstm_fusions import CELLS, cells
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import TensorFlow
 
 # The outputs of LSTMs are at most 1: a few of the 255 steps that they take in int8.
@@ -58,8 +58,7 @@ def test_layers(tensorflow: TensorFlow, case: Case) -> None:
         recurrent_models.inputs(case),
         rtol=TOLERANCE,
         rnn="fused",
-        quantize="int8",
-        representative_dataset=samples(case),
+        quantize=litefuse.Quantization("int8", samples=samples(case)),
     )
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] >= 1
     assert "WHILE" not in result.report.op_counts
@@ -89,12 +88,18 @@ def drawn(shape: tuple[int, ...], number: int = 200) -> list[dict[str, npt.NDArr
 
 @pytest.mark.parametrize("batch", [None, 3])
 @pytest.mark.parametrize("form", ["int8", "dynamic"])
-def test_cells(tensorflow: TensorFlow, form: Quantization, batch: int | None) -> None:
+def test_cells(tensorflow: TensorFlow, form: QuantizationForm, batch: int | None) -> None:
     """One step with a projection, with layer normalization and without an input gate."""
-    samples: dict[str, Any] = {"representative_dataset": drawn((3, 3))} if form == "int8" else {}
+    samples: dict[str, Any] = {"samples": drawn((3, 3))} if form == "int8" else {}
     calls = normal({"x": (None, 3)}, batches=(1, 3, 2) if batch is None else (3, 3))
     # Eight bits for weights of normal distribution, and outputs of up to 2.
-    result = check(tensorflow, tensorflow.save(cells, CELLS, batch), calls, rtol=0.06, quantize=form, **samples)
+    result = check(
+        tensorflow,
+        tensorflow.save(cells, CELLS, batch),
+        calls,
+        rtol=0.06,
+        quantize=litefuse.Quantization(form, **samples),
+    )
     assert lstm_dtypes(result.model_bytes) == {INTEGERS if form == "int8" else HYBRID}
     assert result.report.op_counts["LSTM"] == 8
 
@@ -125,7 +130,7 @@ def reasons(quantization: QuantizationReport) -> list[str]:
 @pytest.mark.parametrize("projected", [None, 5, 3])
 def test_peepholes(tensorflow: TensorFlow, projected: int | None) -> None:
     calls = normal({"x": (None, 6, 4)}, batches=(1, 3, 2))
-    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": drawn((3, 6, 4))}
+    options: dict[str, Any] = {"rnn": "fused", "quantize": litefuse.Quantization("int8", samples=drawn((3, 6, 4)))}
     result = check(tensorflow, tensorflow.save(peepholes, projected), calls, rtol=0.05, **options)
     quantization = result.report.quantization
     assert quantization is not None
@@ -149,14 +154,14 @@ def test_integer_weights_alone(tensorflow: TensorFlow, case: Case) -> None:
 def test_simple_rnn_has_no_integers(tensorflow: TensorFlow) -> None:
     case = Case("keras", "sequence SimpleRNN", None, 6)
     path, calls = tensorflow.save(recurrent_models.build, *case), recurrent_models.inputs(case)
-    options: dict[str, Any] = {"rnn": "fused", "representative_dataset": samples(case)}
-    result = check(tensorflow, path, calls, rtol=TOLERANCE, quantize="int8", **options)
+    integers = litefuse.Quantization("int8", samples=samples(case))
+    result = check(tensorflow, path, calls, rtol=TOLERANCE, rnn="fused", quantize=integers)
     assert result.report.quantization is not None
     (reason,) = reasons(result.report.quantization)
     assert "UNIDIRECTIONAL_SEQUENCE_RNN" in reason
     check(tensorflow, path, calls, rtol=TOLERANCE, rnn="fused", quantize="dynamic")
     with pytest.raises(QuantizationError, match="would stay in floating point"):
-        litefuse.convert(path, quantize="int16", **options)
+        litefuse.convert(path, rnn="fused", quantize=litefuse.Quantization("int16", samples=samples(case)))
 
 
 @pytest.mark.parametrize("framework", ["keras", "tf_keras"])
@@ -165,8 +170,8 @@ def test_integer_states_as_outputs(tensorflow: TensorFlow, framework: str, batch
     """With integers in and out, the last cell state is one as well."""
     case = Case(framework, "return_state LSTM", batch, 6)
     path = tensorflow.save(recurrent_models.build, *case)
-    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": samples(case)}
-    result = litefuse.convert(path, quantized_io=True, **options)
+    quantization = litefuse.Quantization("int8", io=True, samples=samples(case))
+    result = litefuse.convert(path, rnn="fused", quantize=quantization)
     runner = interpreter(result.model_bytes).get_signature_runner()
     takes, gives = runner.get_input_details(), runner.get_output_details()
     for inputs in recurrent_models.inputs(case) * 2:
@@ -214,7 +219,7 @@ def test_several_signatures(tensorflow: TensorFlow) -> None:
     samples = [call(key, 2, 5) if key == "zweimal" else call(key) for key in ("zweimal", "einmal") for _ in range(300)]
     calls = [call("zweimal", 3, 4), call("einmal"), call("zweimal", 1, 6), call("einmal"), call("zweimal", 1, 1)]
     calls = [each for each in calls for _ in range(2)]
-    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": samples}
+    options: dict[str, Any] = {"rnn": "fused", "quantize": litefuse.Quantization("int8", samples=samples)}
     result = check_calls(tensorflow, path, calls, rtol=0.05, **options)
     assert lstm_dtypes(result.model_bytes) == {INTEGERS}
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 4
@@ -241,7 +246,7 @@ def nested(tf: Any) -> Any:
 
 def test_layer_in_a_loop_stays_in_floating_point(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(nested)
-    options: dict[str, Any] = {"rnn": "fused", "quantize": "int8", "representative_dataset": drawn((1, 9, 4), 30)}
+    options: dict[str, Any] = {"rnn": "fused", "quantize": litefuse.Quantization("int8", samples=drawn((1, 9, 4), 30))}
     result = check(tensorflow, path, normal({"x": (1, 9, 4)}, batches=(1, 1)), rtol=0.05, **options)
     assert lstm_dtypes(result.model_bytes) == {("float32",) * 5}
     assert result.report.quantization is not None
@@ -250,12 +255,14 @@ def test_layer_in_a_loop_stays_in_floating_point(tensorflow: TensorFlow) -> None
 
 
 @pytest.mark.parametrize("quantize", ["int8", "dynamic"])
-def test_layers_that_are_kept(tensorflow: TensorFlow, quantize: Quantization) -> None:
+def test_layers_that_are_kept(tensorflow: TensorFlow, quantize: QuantizationForm) -> None:
     case = CASES[0]
     path = tensorflow.save(recurrent_models.build, *case)
-    options: dict[str, Any] = {"representative_dataset": samples(case)} if quantize == "int8" else {}
+    options: dict[str, Any] = {"samples": samples(case)} if quantize == "int8" else {}
     result = litefuse.convert(
-        path, rnn="fused", quantize=quantize, keep_float_ops=["UNIDIRECTIONAL_SEQUENCE_LSTM"], **options
+        path,
+        rnn="fused",
+        quantize=litefuse.Quantization(quantize, keep_float_ops=["UNIDIRECTIONAL_SEQUENCE_LSTM"], **options),
     )
     assert lstm_dtypes(result.model_bytes) == {("float32",) * 5}
     assert result.report.quantization is not None

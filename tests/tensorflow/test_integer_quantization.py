@@ -19,10 +19,10 @@ from tests.tensorflow.test_quantization import counting, images, inputs, texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import Call, TensorFlow
 
-FORMS: list[Quantization] = ["int8", "int16"]
+FORMS: list[QuantizationForm] = ["int8", "int16"]
 # A step of int8 is 1/255 of a tensor's range, and every op rounds to one.
 TOLERANCE = 0.1
 
@@ -36,7 +36,7 @@ def samples(kind: str, number: int = 40) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", ["images", "texts"])
-def test_outputs_are_close(tensorflow: TensorFlow, kind: str, form: Quantization) -> None:
+def test_outputs_are_close(tensorflow: TensorFlow, kind: str, form: QuantizationForm) -> None:
     path = tensorflow.save({"images": images, "texts": texts}[kind])
     # Relative to the largest output, but at least 1: so the bound is scaled to outputs that are smaller.
     outputs = [each["y"] for each in tensorflow.run_calls(path, [("serving_default", each) for each in inputs(kind)])]
@@ -46,8 +46,7 @@ def test_outputs_are_close(tensorflow: TensorFlow, kind: str, form: Quantization
         path,
         inputs(kind),
         rtol=TOLERANCE * scale,
-        quantize=form,
-        representative_dataset=samples(kind),
+        quantize=litefuse.Quantization(form, samples=samples(kind)),
     )
     quantization = result.report.quantization
     assert quantization is not None
@@ -99,7 +98,7 @@ def branches(tf: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_branches_and_composites_stay_as_they_are(tensorflow: TensorFlow, form: Quantization) -> None:
+def test_branches_and_composites_stay_as_they_are(tensorflow: TensorFlow, form: QuantizationForm) -> None:
     path = tensorflow.save(branches)
     random = np.random.default_rng(2)
 
@@ -112,10 +111,9 @@ def test_branches_and_composites_stay_as_they_are(tensorflow: TensorFlow, form: 
         tensorflow,
         path,
         calls,
-        rtol=2 * TOLERANCE,  # a step of the first product is 0.2, and tanh passes half of that on
+        rtol=2 * TOLERANCE,
         composites="keep",
-        quantize=form,
-        representative_dataset=lambda: iter(dataset),
+        quantize=litefuse.Quantization(form, samples=lambda: iter(dataset)),
     )
     counts = result.report.op_counts
     assert counts["IF"] == 1
@@ -135,23 +133,25 @@ def test_signatures_and_states(tensorflow: TensorFlow) -> None:
     # The state grows with each call, and so do the outputs of which the samples tell the range.
     dataset = [*(count(2) for _ in range(10)), look_up(4)]
     calls = [count(1), count(3), look_up(2), count(3), look_up(1)]
-    result = check_calls(tensorflow, path, calls, rtol=TOLERANCE, quantize="int8", representative_dataset=dataset)
+    result = check_calls(
+        tensorflow, path, calls, rtol=TOLERANCE, quantize=litefuse.Quantization("int8", samples=dataset)
+    )
     assert result.report.quantization is not None
     with pytest.raises(litefuse.LitefuseError, match="no sample for the signature 'look_up'"):
-        litefuse.convert(path, quantize="int8", representative_dataset=dataset[:10])
+        litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=dataset[:10]))
     with pytest.raises(litefuse.LitefuseError, match="names no signature") as raised:
-        litefuse.convert(path, quantize="int8", representative_dataset=[inputs for _, inputs in dataset])
+        litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=[inputs for _, inputs in dataset]))
     assert raised.value.where == "representative dataset, sample 1"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_inputs_and_outputs_can_be_integers(tensorflow: TensorFlow, tmp_path: Path, form: Quantization) -> None:
+def test_inputs_and_outputs_can_be_integers(tensorflow: TensorFlow, tmp_path: Path, form: QuantizationForm) -> None:
     path = tensorflow.save(images)
     # The first axis counts rows of the input, whose own first axis is open.
     np.savez(tmp_path / "samples.npz", x=np.concatenate([each["x"] for each in samples("images")]).astype(np.float64))
     target = tmp_path / "model.tflite"
-    command = ["convert", str(path), "-o", str(target), "--quantize", form, "--quantized-io"]
-    outcome = CliRunner().invoke(app, [*command, "--representative-dataset", str(tmp_path / "samples.npz")])
+    command = ["convert", str(path), "-o", str(target), "--quantize", form, "--quantized-io", "integer"]
+    outcome = CliRunner().invoke(app, [*command, "--samples", str(tmp_path / "samples.npz")])
     assert outcome.exit_code == 0, outcome.stderr
     runner = interpreter(target.read_bytes()).get_signature_runner()
     takes, gives = runner.get_input_details()["x"], runner.get_output_details()["y"]
@@ -191,14 +191,14 @@ def test_archives(tensorflow: TensorFlow, tmp_path: Path) -> None:
     def error(**arrays: Any) -> str:
         np.savez(tmp_path / "samples.npz", **arrays)
         with pytest.raises(litefuse.LitefuseError) as raised:
-            litefuse.convert(path, quantize="int8", representative_dataset=tmp_path / "samples.npz")
+            litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=tmp_path / "samples.npz"))
         assert raised.value.where == str(tmp_path / "samples.npz")
         return str(raised.value)
 
     scales, rows = random.normal(size=6), random.normal(size=(24, 40))
     for x in (rows, rows.reshape(6, 4, 40)):
         np.savez(tmp_path / "samples.npz", scale=scales, x=x)
-        result = litefuse.convert(path, quantize="int8", representative_dataset=tmp_path / "samples.npz")
+        result = litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=tmp_path / "samples.npz"))
         assert result.report.quantization is not None
         assert result.report.quantization.error is not None
         assert 0 < result.report.quantization.error < TOLERANCE
@@ -210,7 +210,7 @@ def test_archives(tensorflow: TensorFlow, tmp_path: Path) -> None:
     assert "the model takes float32 [4, 40]" in error(scale=scales, x=rows.astype(np.complex64))
     (tmp_path / "samples.npz").write_text("no archive")
     with pytest.raises(litefuse.LitefuseError, match=r"this is not an \.npz file"):
-        litefuse.convert(path, quantize="int8", representative_dataset=str(tmp_path / "samples.npz"))
+        litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=str(tmp_path / "samples.npz")))
 
 
 def test_samples_that_do_not_fit(tensorflow: TensorFlow) -> None:
@@ -219,7 +219,7 @@ def test_samples_that_do_not_fit(tensorflow: TensorFlow) -> None:
 
     def error(dataset: Any) -> str:
         with pytest.raises(litefuse.LitefuseError) as raised:
-            litefuse.convert(path, quantize="int8", representative_dataset=dataset)
+            litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=dataset))
         return str(raised.value)
 
     assert "the sample lacks scale" in error([{"x": x}])
@@ -259,7 +259,7 @@ def attention(tf: Any, kind: str) -> Any:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", ["sum", "causal", "place", "infinity"])
-def test_masks_are_no_part_of_a_range(tensorflow: TensorFlow, kind: str, form: Quantization) -> None:
+def test_masks_are_no_part_of_a_range(tensorflow: TensorFlow, kind: str, form: QuantizationForm) -> None:
     random = np.random.default_rng(6)
     dataset = [
         {
@@ -274,8 +274,7 @@ def test_masks_are_no_part_of_a_range(tensorflow: TensorFlow, kind: str, form: Q
         tensorflow.save(attention, kind),
         calls,
         rtol=TOLERANCE,
-        quantize=form,
-        representative_dataset=dataset,
+        quantize=litefuse.Quantization(form, samples=dataset),
     )
     kinds = computed(result.model_bytes)
     assert kinds["SOFTMAX"] == {"float32"}
@@ -287,23 +286,23 @@ def test_what_is_not_finite_has_no_range(tensorflow: TensorFlow) -> None:
     dataset = samples("images", 3)
     dataset[1]["x"][0, 0, 0, 0] = np.nan
     with pytest.raises(litefuse.LitefuseError, match="'x' has NaN or infinite elements") as raised:
-        litefuse.convert(tensorflow.save(images), quantize="int8", representative_dataset=dataset)
+        litefuse.convert(tensorflow.save(images), quantize=litefuse.Quantization("int8", samples=dataset))
     assert raised.value.where == "representative dataset, sample 2 of 'serving_default'"
     random = np.random.default_rng(1)
     pair = {"x": np.full((4, 40), 1e30, np.float32), "scale": np.float32(1e30)}
     finite = {"x": random.normal(size=(4, 40)).astype(np.float32), "scale": np.float32(1)}
     with pytest.raises(litefuse.LitefuseError, match="is not finite on the samples, and has no range"):
-        litefuse.convert(tensorflow.save(pairs), quantize="int8", representative_dataset=[finite, pair])
+        litefuse.convert(tensorflow.save(pairs), quantize=litefuse.Quantization("int8", samples=[finite, pair]))
 
 
 def test_options_that_do_not_go_together(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(images)
-    with pytest.raises(litefuse.LitefuseError, match="'int8' needs a representative dataset"):
+    with pytest.raises(litefuse.LitefuseError, match="'int8' needs samples"):
         litefuse.convert(path, quantize="int8")
-    with pytest.raises(litefuse.LitefuseError, match="representative_dataset is only for the quantizations 'int8'"):
-        litefuse.convert(path, quantize="dynamic", representative_dataset=samples("images"))
-    with pytest.raises(litefuse.LitefuseError, match="quantized_io is only for the quantizations"):
-        litefuse.convert(path, quantized_io=True)
+    with pytest.raises(litefuse.LitefuseError, match="samples is only for the quantizations 'int8'"):
+        litefuse.convert(path, quantize=litefuse.Quantization("dynamic", samples=samples("images")))
+    with pytest.raises(litefuse.LitefuseError, match="io is only for the quantizations"):
+        litefuse.convert(path, quantize=litefuse.Quantization(io=True))
 
 
 class SoftSign(litefuse.CustomOp):
@@ -339,7 +338,7 @@ def test_custom_ops_run_with_their_kernels(tensorflow: TensorFlow, monkeypatch: 
     random = np.random.default_rng(2)
     calls = [{"x": random.normal(size=(batch, 40)).astype(np.float32)} for batch in (9, 3, 1)]
     with pytest.raises(litefuse.LitefuseError, match="no kernel for the custom ops SoftSign"):
-        litefuse.convert(path, quantize="int8", representative_dataset=calls)
+        litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=calls))
     monkeypatch.setattr(importlib.import_module("litefuse.litert.runtime.custom_op"), "_registered", {})
     litefuse.custom_op("SoftSign")(SoftSign)
     result = check(
@@ -348,8 +347,7 @@ def test_custom_ops_run_with_their_kernels(tensorflow: TensorFlow, monkeypatch: 
         calls,
         rtol=TOLERANCE,
         custom_ops=[SoftSign],
-        quantize="int8",
-        representative_dataset=calls,
+        quantize=litefuse.Quantization("int8", samples=calls),
     )
     assert result.report.op_counts["SoftSign"] == 1
     assert result.report.op_counts["FULLY_CONNECTED"] == 2
@@ -372,13 +370,13 @@ class IntegerSoftSign(litefuse.CustomOp):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_kernels_that_take_integers(
-    tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch, form: Quantization
+    tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch, form: QuantizationForm
 ) -> None:
     path = tensorflow.save(custom)
     random = np.random.default_rng(2)
     calls = [{"x": random.normal(size=(batch, 40)).astype(np.float32)} for batch in (9, 3, 1)]
     monkeypatch.setattr(importlib.import_module("litefuse.litert.runtime.custom_op"), "_registered", {})
-    options: dict[str, Any] = {"quantize": form, "representative_dataset": calls, "require_integer": True}
+    options: dict[str, Any] = {"quantize": litefuse.Quantization(form, samples=calls, require_integer=True)}
     litefuse.custom_op("SoftSign")(SoftSign)
     with pytest.raises(litefuse.LitefuseError, match=r"SoftSign, 1 .*a custom op, whose kernel takes floating point"):
         litefuse.convert(path, **options)
@@ -404,10 +402,10 @@ def per_channel(tf: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", [*FORMS, "dynamic", "weights"])
-def test_products_with_constant_batches(tensorflow: TensorFlow, form: Quantization) -> None:
+def test_products_with_constant_batches(tensorflow: TensorFlow, form: QuantizationForm) -> None:
     path = tensorflow.save(per_channel)
     random = np.random.default_rng(2)
     calls = [{"x": random.normal(size=(batch, 3, 7, 40)).astype(np.float32)} for batch in (1, 3, 2)]
-    dataset: dict[str, Any] = {"representative_dataset": calls} if form in FORMS else {}
-    result = check(tensorflow, path, calls, rtol=TOLERANCE, quantize=form, **dataset)
+    dataset: dict[str, Any] = {"samples": calls} if form in FORMS else {}
+    result = check(tensorflow, path, calls, rtol=TOLERANCE, quantize=litefuse.Quantization(form, **dataset))
     assert Counter(result.report.op_counts)["BATCH_MATMUL"] == 1

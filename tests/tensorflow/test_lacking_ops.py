@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def test_an_op_without_rewriting_or_kernel_is_refused_with_the_reason(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(lone, "Erf", "float64")
     with pytest.raises(UnsupportedOpsError) as caught:
-        litefuse.convert(path, builtins_only=True)
+        litefuse.convert(path, allow_custom_ops="never")
     (op,) = caught.value.ops
     assert (op.op, op.operands) == ("Erf", ("float64[?,3,3]",))
     assert op.reason == "LiteRT's ops for it take float32, not float64"
@@ -48,7 +48,7 @@ def test_an_op_of_the_pack_needs_no_permission_but_its_kernel(tensorflow: Tensor
     assert "float64" in lacking.reason
     assert "The model needs the kernels: CropAndResize (litefuse's pack)." in str(report)
     with pytest.raises(UnsupportedOpsError, match="CropAndResize"):
-        litefuse.convert(path, builtins_only=True)
+        litefuse.convert(path, allow_custom_ops="never")
 
 
 def test_an_allowed_op_is_a_custom_op_of_the_user(tensorflow: TensorFlow) -> None:
@@ -110,11 +110,6 @@ def test_permissions_that_are_not_needed_are_reported(tensorflow: TensorFlow) ->
     assert report.needless_custom_ops == ("Const", "Sin")  # the only Sin is in the composite
     assert "Const, Sin: requested as custom ops, but the output has no such op" in str(report)
     assert not litefuse.convert(path, allow_custom_ops=True).report.needless_custom_ops
-
-
-def test_builtins_only_contradicts_allow_custom_ops(tensorflow: TensorFlow) -> None:
-    with pytest.raises(LitefuseError, match="builtins_only forbids"):
-        litefuse.convert("model", builtins_only=True, allow_custom_ops=True)
 
 
 def test_the_beginnings_of_a_kernel_for_an_op_that_litert_lacks(tensorflow: TensorFlow, tmp_path: Path) -> None:
@@ -194,7 +189,7 @@ def test_an_op_with_groups_of_results(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(beams)
     for narrow in (False, True):
         with pytest.raises(UnsupportedOpsError, match="LiteRT has no op for CTCBeamSearchDecoder"):
-            litefuse.convert(path, narrow=narrow)
+            litefuse.convert(path, dtypes="narrow" if narrow else "keep")
     result = litefuse.convert(path, allow_custom_ops=["CTCBeamSearchDecoder"])
     (options,) = custom_options(result.model_bytes)["CTCBeamSearchDecoder"]
     assert (options["beam_width"], options["top_paths"]) == (3, 2)

@@ -123,7 +123,7 @@ def test_a_fused_activation_that_is_lost(tensorflow: TensorFlow, converter: str)
 def test_quantized(tensorflow: TensorFlow, converter: str) -> None:
     path = tensorflow.save(network)
     samples = [{"x": normal(seed, 1, 8, 8, 3)} for seed in range(16)]
-    options: dict[str, Any] = {"quantize": "int8", "representative_dataset": samples}
+    options: dict[str, Any] = {"quantize": litefuse.Quantization("int8", samples=samples)}
     if converter == "stock":
         content = tensorflow.call(stock_int8, str(path), [each["x"] for each in samples])
     else:
@@ -327,7 +327,7 @@ def test_models_of_tensorflow_1(tensorflow: TensorFlow, tmp_path: Path, suffix: 
     tensorflow.call(convolutional, str(tmp_path / "model"), False, False)
     original = tmp_path / f"model{suffix}"
     inputs, outputs = (["net/x"], ["net/logits"]) if suffix else (None, None)
-    content = litefuse.convert(original, input_arrays=inputs, output_arrays=outputs).model_bytes
+    content = litefuse.convert(original, graph=litefuse.Graph(inputs=inputs, outputs=outputs)).model_bytes
     assert layers_of(litefuse.verify_model(content, original, layers=True)).first is None
     wrong = layers_of(litefuse.verify_model(with_wrong_weights(content, "CONV_2D"), original, layers=True))
     assert wrong.first is not None

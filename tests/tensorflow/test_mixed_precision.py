@@ -62,7 +62,13 @@ def calls(*batches: int) -> list[Arrays]:
 def test_the_error_is_within_the_limit(tensorflow: TensorFlow, limit: float) -> None:
     path = tensorflow.save(module)
     # The error is measured on drawn inputs: on others it is of the same size.
-    result = check(tensorflow, path, calls(1, 3, 2), rtol=max(3 * limit, 1e-5), quantize="auto", max_error=limit)
+    result = check(
+        tensorflow,
+        path,
+        calls(1, 3, 2),
+        rtol=max(3 * limit, 1e-5),
+        quantize=litefuse.Quantization("auto", max_error=limit),
+    )
     quantization = result.report.quantization
     assert quantization is not None
     assert quantization.error is not None
@@ -83,23 +89,25 @@ def test_it_is_smaller_than_one_form_for_all(tensorflow: TensorFlow) -> None:
     int8 = litefuse.convert(path, quantize="dynamic")
     assert int8.report.quantization is not None
     assert int8.report.quantization.error is not None
-    int4 = litefuse.convert(path, quantize="dynamic", weight_bits=4)
+    int4 = litefuse.convert(path, quantize=litefuse.Quantization("dynamic", weight_bits=4))
     assert int4.report.quantization is not None
     assert int4.report.quantization.error is not None
     assert int8.report.quantization.error < int4.report.quantization.error / 4
-    mixed = litefuse.convert(path, quantize="auto", max_error=int4.report.quantization.error * 0.9)
+    mixed = litefuse.convert(
+        path, quantize=litefuse.Quantization("auto", max_error=int4.report.quantization.error * 0.9)
+    )
     assert int4.report.size < mixed.report.size < int8.report.size
 
 
 def test_layers_can_be_kept_and_samples_given(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(module)
-    plain = litefuse.convert(path, quantize="auto", max_error=0.1)
+    plain = litefuse.convert(path, quantize=litefuse.Quantization("auto", max_error=0.1))
     assert plain.report.quantization is not None
     assert plain.report.quantization.mixed is not None
     table = next(each.layer for each in plain.report.quantization.mixed.layers if each.op == "EMBEDDING_LOOKUP")
     samples = calls(*[1] * 20)
     kept = litefuse.convert(
-        path, quantize="auto", max_error=0.1, keep_float=[table], representative_dataset=lambda: iter(samples)
+        path, quantize=litefuse.Quantization("auto", max_error=0.1, keep_float=[table], samples=lambda: iter(samples))
     )
     assert kept.report.quantization is not None
     assert kept.report.quantization.inputs == "samples"
@@ -111,19 +119,19 @@ def test_layers_can_be_kept_and_samples_given(tensorflow: TensorFlow) -> None:
 def test_what_has_no_weights_is_refused(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path = tensorflow.save(without_weights)
     with pytest.raises(litefuse.LitefuseError, match="no weights whose form"):
-        litefuse.convert(path, quantize="auto", max_error=0.1)
+        litefuse.convert(path, quantize=litefuse.Quantization("auto", max_error=0.1))
     refused: list[tuple[dict[str, Any], str]] = [
         ({}, "needs max_error"),
         ({"max_error": -1}, "a number, 0 or more"),
         ({"max_error": 0.1, "weight_bits": 4}, "weight_bits has no effect"),
-        ({"max_error": 0.1, "quantized_io": True}, "quantized_io is only for"),
+        ({"max_error": 0.1, "io": True}, "io is only for"),
         ({"max_error": 0.1, "require_integer": True}, "require_integer is only for"),
     ]
     for options, message in refused:
         with pytest.raises(litefuse.LitefuseError, match=message):
-            litefuse.convert(path, quantize="auto", **options)
+            litefuse.convert(path, quantize=litefuse.Quantization("auto", **options))
     model = litefuse.convert(path)
     model.save(tmp_path / "model.tflite")
     with pytest.raises(litefuse.LitefuseError, match="no weights whose form"):
-        litefuse.quantize(tmp_path / "model.tflite", "auto", max_error=0.1)
+        litefuse.quantize(tmp_path / "model.tflite", litefuse.Quantization("auto", max_error=0.1))
     assert op_counts(model.model_bytes) == {"COS": 1}

@@ -36,7 +36,7 @@ def check_narrowed(
     tensorflow: TensorFlow, path: Path, inputs: Sequence[Arrays], **options: Any
 ) -> litefuse.ConversionResult:
     """Every input twice in a row; what is of a wide dtype in TensorFlow is of a narrow one here."""
-    result = litefuse.convert(path, narrow=True, **options)
+    result = litefuse.convert(path, dtypes="narrow", **options)
     calls = [("serving_default", each) for each in inputs for _ in range(2)]
     narrowed = [(key, narrow(each)) for key, each in calls]
     expected = tensorflow.run_calls(path, calls)
@@ -90,13 +90,13 @@ def test_without_being_asked_nothing_is_narrowed(tensorflow: TensorFlow) -> None
     path = tensorflow.save(of, "dense", ((None, 4), "float64"))
     with pytest.raises(UnsupportedOpsError) as caught:
         litefuse.convert(path)
-    assert "--narrow computes float64 in float32" in caught.value.hint
+    assert "--dtypes narrow computes float64 in float32" in caught.value.hint
 
 
 def test_command(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path = tensorflow.save(of, "dense", ((None, 4), "float64"))
     target = tmp_path / "model.tflite"
-    answer = CliRunner().invoke(app, ["convert", str(path), "-o", str(target), "--narrow", "--json"])
+    answer = CliRunner().invoke(app, ["convert", str(path), "-o", str(target), "--dtypes", "narrow", "--json"])
     assert answer.exit_code == 0, answer.stderr
     found = json.loads(answer.stdout)["narrowed"]
     assert {
@@ -287,7 +287,7 @@ def bits(tf: Any, module: Any, x: Any) -> Any:
 def test_what_does_not_fit_is_refused(tensorflow: TensorFlow, name: str, message: str) -> None:
     path = tensorflow.save(of, name, ((3,), "float64"))
     with pytest.raises(GraphError) as caught:
-        litefuse.convert(path, narrow=True)
+        litefuse.convert(path, dtypes="narrow")
     assert message in caught.value.message
     assert "node" in caught.value.where
 
@@ -315,7 +315,7 @@ def test_int64_is_computed_in_int32_where_it_must(tensorflow: TensorFlow) -> Non
     path = tensorflow.save(of, "extremes", ((3,), "int64"), ((3,), "int64"))
     with pytest.raises(UnsupportedOpsError) as caught:
         litefuse.convert(path)
-    assert "--narrow computes int64 in int32" in caught.value.hint
+    assert "--dtypes narrow computes int64 in int32" in caught.value.hint
     inputs = [{"x0": np.array([1, -7, 5]), "x1": np.array([-3, 2, 4])}]
     result = check_narrowed(tensorflow, path, inputs)
     outcomes = {each.op: each.outcome for each in result.report.lacking_ops}
@@ -351,7 +351,7 @@ def test_narrowing_is_not_proposed_where_it_does_not_help(
 ) -> None:
     path = tensorflow.save(of, name, ((3,), dtype))
     with pytest.raises(UnsupportedOpsError, match=op) as caught:
-        litefuse.convert(path, builtins_only=True)  # without the kernel of the pack
+        litefuse.convert(path, allow_custom_ops="never")  # without the kernel of the pack
     assert "narrow" not in caught.value.hint.lower()
 
 
@@ -362,7 +362,7 @@ def large_extreme(tf: Any, module: Any, x: Any) -> Any:
 def test_int64_constant_that_does_not_fit(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(of, "large_extreme", ((3,), "int64"))
     with pytest.raises(UnsupportedOpsError) as caught:
-        litefuse.convert(path, narrow=True)
+        litefuse.convert(path, dtypes="narrow")
     (op,) = caught.value.ops
     assert op.reason == "its constant 1099511627776 does not fit int32"
     assert "largest" in op.node

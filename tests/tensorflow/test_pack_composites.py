@@ -31,7 +31,12 @@ def outcomes(tensorflow: TensorFlow, names: Sequence[str], check: Any = True) ->
     """What became of the composites in which kernels stand for bodies."""
     model = tensorflow.save(composites, names)
     forms: dict[str, CompositeForm] = {BODIES[name].op: "custom" for name in names}
-    converted = litefuse.convert(model, composites=forms, check_fusions=check, check_file=False, in_process=True)
+    converted = litefuse.convert(
+        model,
+        composites=forms,
+        checks=litefuse.Checks(fusions=check, file=False),
+        debug=litefuse.Debugging(in_process=True),
+    )
     return {each.name: each for each in converted.report.composites}
 
 

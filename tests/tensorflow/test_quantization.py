@@ -21,14 +21,20 @@ from tests.tensorflow.checking import check, check_calls
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import Call, TensorFlow
 
 # How far outputs may be from TensorFlow's, in units of the largest one: a weight of int8 is off by up to 1/254 of the
 # largest weight of its channel, one of float16 by 1/2048 of itself.
-TOLERANCES: dict[Quantization, float] = {"dynamic": 0.06, "weights": 0.04, "float16": 2e-3, "int8": 0.1, "int16": 0.06}
-SIZES: dict[Quantization, float] = {"dynamic": 0.4, "weights": 0.4, "float16": 0.6, "int8": 0.45, "int16": 0.45}
-WEIGHTS: list[Quantization] = [form for form in QUANTIZATIONS if form not in {*INTEGER_ACTIVATIONS, "auto", "qat"}]
+TOLERANCES: dict[QuantizationForm, float] = {
+    "dynamic": 0.06,
+    "weights": 0.04,
+    "float16": 2e-3,
+    "int8": 0.1,
+    "int16": 0.06,
+}
+SIZES: dict[QuantizationForm, float] = {"dynamic": 0.4, "weights": 0.4, "float16": 0.6, "int8": 0.45, "int16": 0.45}
+WEIGHTS: list[QuantizationForm] = [form for form in QUANTIZATIONS if form not in {*INTEGER_ACTIVATIONS, "auto", "qat"}]
 
 
 def images(tf: Any) -> Any:
@@ -100,7 +106,7 @@ def inputs(kind: str) -> list[dict[str, Any]]:
     return [{"x": random.normal(size=(batch, 12, 12, 3)).astype(np.float32)} for batch in (1, 3, 2)]
 
 
-def checked(quantization: QuantizationReport | None, form: Quantization) -> QuantizationReport:
+def checked(quantization: QuantizationReport | None, form: QuantizationForm) -> QuantizationReport:
     """What a report says, where the outputs were compared."""
     assert quantization is not None
     assert (quantization.form, quantization.unchecked) == (form, None)
@@ -111,7 +117,7 @@ def checked(quantization: QuantizationReport | None, form: Quantization) -> Quan
 
 @pytest.mark.parametrize("form", WEIGHTS)
 @pytest.mark.parametrize("kind", ["images", "texts"])
-def test_weights_are_smaller_and_outputs_are_close(tensorflow: TensorFlow, kind: str, form: Quantization) -> None:
+def test_weights_are_smaller_and_outputs_are_close(tensorflow: TensorFlow, kind: str, form: QuantizationForm) -> None:
     path = tensorflow.save({"images": images, "texts": texts}[kind])
     # Relative to the largest output, but at least 1: so the bound is scaled to outputs that are smaller.
     outputs = [each["y"] for each in tensorflow.run_calls(path, [("serving_default", each) for each in inputs(kind)])]
@@ -129,7 +135,7 @@ def test_weights_are_smaller_and_outputs_are_close(tensorflow: TensorFlow, kind:
 
 
 @pytest.mark.parametrize("form", WEIGHTS)
-def test_signatures_and_states(tensorflow: TensorFlow, form: Quantization) -> None:
+def test_signatures_and_states(tensorflow: TensorFlow, form: QuantizationForm) -> None:
     path = tensorflow.save(counting)
     random = np.random.default_rng(6)
     calls: list[Call] = [
@@ -223,9 +229,9 @@ def test_max_error_bounds_what_quantization_changes(tensorflow: TensorFlow, tmp_
     path, target = tensorflow.save(images), tmp_path / "model.tflite"
     error = checked(litefuse.convert(path, quantize="dynamic").report.quantization, "dynamic").error
     assert error is not None
-    litefuse.convert(path, quantize="dynamic", max_error=error)
+    litefuse.convert(path, quantize=litefuse.Quantization("dynamic", max_error=error))
     with pytest.raises(QuantizationError, match="changes an output by") as caught:
-        litefuse.convert(path, quantize="dynamic", max_error=error / 2)
+        litefuse.convert(path, quantize=litefuse.Quantization("dynamic", max_error=error / 2))
     assert caught.value.error == error
     arguments = ["convert", str(path), "-o", str(target), "--quantize", "dynamic", "--json", "--max-error"]
     outcome = CliRunner().invoke(app, [*arguments, str(error / 2)])

@@ -25,7 +25,7 @@ from tests.tensorflow.test_quantization import images, served, texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import TensorFlow
 
 
@@ -49,19 +49,21 @@ def varied(tf: Any) -> Any:
 
 
 @pytest.mark.parametrize("form", [form for form in QUANTIZATIONS if form not in {"auto", "qat"}])
-def test_the_batch_stays_open(tensorflow: TensorFlow, form: Quantization) -> None:
+def test_the_batch_stays_open(tensorflow: TensorFlow, form: QuantizationForm) -> None:
     random = np.random.default_rng(5)
     calls = [{"x": random.normal(size=(batch, 12, 12, 3)).astype(np.float32)} for batch in (1, 5, 2)]
-    options: dict[str, Any] = {"representative_dataset": samples("images")} if form in INTEGER_ACTIVATIONS else {}
-    result = check(tensorflow, tensorflow.save(varied), calls, rtol=0.1, quantize=form, **options)
+    options: dict[str, Any] = {"samples": samples("images")} if form in INTEGER_ACTIVATIONS else {}
+    result = check(
+        tensorflow, tensorflow.save(varied), calls, rtol=0.1, quantize=litefuse.Quantization(form, **options)
+    )
     details = interpreter(result.model_bytes).get_signature_runner().get_input_details()["x"]
     assert [*details["shape_signature"]] == [-1, 12, 12, 3]
 
 
 @pytest.mark.parametrize("form", INTEGER_ACTIVATIONS)
-def test_the_batch_stays_open_with_integer_inputs(tensorflow: TensorFlow, form: Quantization) -> None:
+def test_the_batch_stays_open_with_integer_inputs(tensorflow: TensorFlow, form: QuantizationForm) -> None:
     path = tensorflow.save(varied)
-    result = litefuse.convert(path, quantize=form, quantized_io=True, representative_dataset=samples("images"))
+    result = litefuse.convert(path, quantize=litefuse.Quantization(form, io=True, samples=samples("images")))
     runner = interpreter(result.model_bytes).get_signature_runner()
     (scale, zero), (to, zero_to) = (
         details["quantization"] for details in (runner.get_input_details()["x"], runner.get_output_details()["y"])
@@ -79,19 +81,19 @@ def test_the_batch_stays_open_with_integer_inputs(tensorflow: TensorFlow, form: 
 def test_what_stayed_in_floating_point(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path, target = tensorflow.save(texts), tmp_path / "model.tflite"
     with pytest.raises(QuantizationError, match="would not compute in integers throughout") as raised:
-        litefuse.convert(path, quantize="int8", representative_dataset=samples("texts"), require_integer=True)
+        litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=samples("texts"), require_integer=True))
     assert "  WHILE, 2 (" in raised.value.message
     assert "in a loop, where only weights become integers" in raised.value.message
 
     np.savez(tmp_path / "s.npz", x=np.concatenate([each["x"][:, :4] for each in samples("texts")]))
     command = ["convert", str(path), "-o", str(target), "--quantize", "int8"]
-    command += ["--shape", "x=?,4", "--representative-dataset", str(tmp_path / "s.npz")]
+    command += ["--shape", "x=?,4", "--samples", str(tmp_path / "s.npz")]
     outcome = CliRunner().invoke(app, [*command, "--require-integer"])
     assert outcome.exit_code == 1
     assert "would not compute in integers throughout" in outcome.stderr
     assert not target.exists()
 
-    outcome = CliRunner().invoke(app, [*command, "--json", "--quantization-layers"])
+    outcome = CliRunner().invoke(app, [*command, "--json", "--measure-layers"])
     assert outcome.exit_code == 0, outcome.stderr
     report = json.loads(outcome.stdout)["quantization"]
     counts = inspect_litert_model(target).op_counts
@@ -110,7 +112,7 @@ def test_what_stayed_in_floating_point(tensorflow: TensorFlow, tmp_path: Path) -
 
 def test_a_model_that_is_integer_throughout(tensorflow: TensorFlow) -> None:
     result = litefuse.convert(
-        tensorflow.save(images), quantize="int8", representative_dataset=samples("images"), require_integer=True
+        tensorflow.save(images), quantize=litefuse.Quantization("int8", samples=samples("images"), require_integer=True)
     )
     quantization = result.report.quantization
     assert quantization is not None
@@ -143,8 +145,8 @@ def test_samples_of_the_command_line(tensorflow: TensorFlow, tmp_path: Path) -> 
     for number in range(8):
         Image.fromarray(random.integers(0, 256, (20, 16, 3), np.uint8)).save(folder / f"{number}.png")
     ways = {
-        20: ["--representative-dataset", f"{functions}:of_tensorflow"],
-        8: ["--representative-dataset", str(folder), "--preprocess", f"{functions}:inputs"],
+        20: ["--samples", f"{functions}:of_tensorflow"],
+        8: ["--samples", str(folder), "--preprocess", f"{functions}:inputs"],
     }
     for number, way in ways.items():
         target = tmp_path / f"{number}.tflite"
@@ -165,12 +167,15 @@ def test_options_that_need_others(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(images)
     refused: list[tuple[dict[str, Any], str]] = [
         (
-            {"quantize": "dynamic", "require_integer": True},
+            {"quantize": litefuse.Quantization("dynamic", require_integer=True)},
             "require_integer is only for the quantizations 'int8', 'int16' and 'qat'",
         ),
-        ({"require_integer": True}, "require_integer is only for the quantizations"),
-        ({"quantize": "float16", "preprocess": "a.py:f"}, "preprocess is only for the quantizations"),
-        ({"quantization_layers": True}, "quantization_layers measures the effect of quantization"),
+        ({"quantize": {"require_integer": True}}, "require_integer is only for the quantizations"),
+        (
+            {"quantize": litefuse.Quantization("float16", preprocess="a.py:f")},
+            "preprocess is only for the quantizations",
+        ),
+        ({"quantize": {"measure_layers": True}}, "measure_layers measures the effect of quantization"),
     ]
     for options, message in refused:
         with pytest.raises(litefuse.LitefuseError, match=message):

@@ -60,7 +60,11 @@ def models(tensorflow: TensorFlow, name: str) -> tuple[Path, bytes, bytes]:
     """The SavedModel, the float model and the int8 model."""
     path = tensorflow.save(application, name, SIZES[name])
     floats = litefuse.convert(path).model_bytes
-    return path, floats, litefuse.convert(path, quantize="int8", representative_dataset=samples(name)).model_bytes
+    return (
+        path,
+        floats,
+        litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=samples(name))).model_bytes,
+    )
 
 
 def samples(name: str, seed: int = 1) -> list[Any]:

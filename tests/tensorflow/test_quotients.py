@@ -140,7 +140,7 @@ def test_other_fractions_need_float64(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(fraction_of_many_bits)
     with pytest.raises(UnsupportedOpsError, match="float64") as raised:
         litefuse.convert(path)
-    assert "--narrow computes float64 in float32" in raised.value.hint
+    assert "--dtypes narrow computes float64 in float32" in raised.value.hint
     random = np.random.default_rng(5)
     inputs = [{"x": random.normal(size=(rows, 2)).astype(np.float32)} for rows in (9, 31)]
-    check(tensorflow, path, inputs, narrow=True)
+    check(tensorflow, path, inputs, dtypes="narrow")

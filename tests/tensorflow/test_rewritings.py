@@ -37,7 +37,7 @@ def _converted(
     """The model of the forms that LiteRT has ops for, and their names."""
     try:
         path = tensorflow.save(models.model, family, dtype, tuple(names))
-        return litefuse.convert(path, check_file=False), names
+        return litefuse.convert(path, checks=litefuse.Checks(file=False)), names
     except UnsupportedOpsError as error:
         refused = {int(number) for op in error.ops for number in _FORM.findall(str(op))}
         if not refused:

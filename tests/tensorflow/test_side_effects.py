@@ -234,7 +234,7 @@ def test_a_frozen_graph(tensorflow: TensorFlow, tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="the op WriteFile, node 'WriteFile', writes files"):
         refuse_side_effects(path, None, {"serving_default": ("y",)}, "model")
     refuse_side_effects(path, None, {"serving_default": ("z",)}, "model")
-    result = litefuse.convert(path, output_arrays=["z"])
+    result = litefuse.convert(path, graph=litefuse.Graph(outputs=["z"]))
     assert litefuse.verify_model(result, path).ok
     assert not canary.exists()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import litefuse
 from tests.tensorflow.checking import check, op_counts
 
 if TYPE_CHECKING:
@@ -158,4 +159,6 @@ def test_what_prepares_boxes_stays_in_floating_point(tensorflow: TensorFlow) -> 
     random = np.random.default_rng(0)
     samples = [{"x": random.normal(size=(20, 8)).astype(np.float32)} for _ in range(20)]
     path = tensorflow.save(boxes_that_are_computed)
-    check(tensorflow, path, samples[0], atol=0.02, quantize="int8", representative_dataset=lambda: iter(samples))
+    check(
+        tensorflow, path, samples[0], atol=0.02, quantize=litefuse.Quantization("int8", samples=lambda: iter(samples))
+    )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import TensorFlow
 
 STEPS, FEATURES, WORDS = 49, 40, 12
@@ -76,9 +76,7 @@ def test_keyword_spotter(tensorflow: TensorFlow, tmp_path: Path, framework: str)
     result = litefuse.convert(
         path,
         target="ethos-u",
-        quantize="int8",
-        quantized_io=True,
-        representative_dataset=[{"x": each} for each in samples],
+        quantize=litefuse.Quantization("int8", io=True, samples=[{"x": each} for each in samples]),
     )
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 2
     assert result.report.batch_taken == (None if framework == "tf_keras" else 1)
@@ -123,17 +121,18 @@ MICRO = [
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("quantize", [None, "int8"])
 @pytest.mark.parametrize("case", in_part(MICRO, 3), ids=str)
-def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantization | None, batch: int) -> None:
+def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: QuantizationForm | None, batch: int) -> None:
     """The file gives LiteRT's numbers in tflite-micro, in every call, and nearly TensorFlow's."""
     if batch != 1 and case.batch is not None:
         case = case._replace(batch=batch)
     path = tensorflow.save(recurrent_models.build, *case)
     random = np.random.default_rng(7)
     drawn = [random.standard_normal((batch, 6, recurrent_models.FEATURES)).astype(np.float32) for _ in range(200)]
-    samples: dict[str, Any] = {"representative_dataset": [{"x": each} for each in drawn]} if quantize else {}
-    options: dict[str, Any] = {"target": "micro", "quantize": quantize, "quantized_io": quantize is not None}
-    options["check"] = False  # the test does it
-    result = litefuse.convert(path, batch=batch if case.batch is None else None, **options, **samples)
+    samples = [{"x": each} for each in drawn] if quantize else None
+    quantization = litefuse.Quantization(quantize, io=quantize is not None, samples=samples)
+    options: dict[str, Any] = {"target": "micro", "quantize": quantization}
+    options["checks"] = litefuse.Checks(targets=False)  # the test does it
+    result = litefuse.convert(path, batch=batch if case.batch is None else None, **options)
     assert result.report.batch_taken is None
     calls = [each for each in drawn[:5] for _ in range(2)]
     given, found, numbers = (
@@ -224,7 +223,7 @@ def test_given_states_in_integers(tensorflow: TensorFlow) -> None:
     errors: list[float] = []
     for factor in (3.0, 0.1):
         drawn = [{**each, "s0": each["s0"] * np.float32(factor)} for each in samples]
-        options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": drawn}
+        options: dict[str, Any] = {"quantize": litefuse.Quantization("int8", io=True, samples=drawn)}
         result = litefuse.convert(path, target="ethos-u", **options)
         # Two are of the states, and two of the last states.
         assert result.report.op_counts["QUANTIZE"] == 4
@@ -292,18 +291,15 @@ def test_no_variable_tensors(tensorflow: TensorFlow, framework: str, target: str
 @pytest.mark.parametrize("steps", [6, None])
 @pytest.mark.parametrize("family", ["sequence LSTM", "stack GRU", "bidirectional LSTM"])
 def test_loops_in_openvino(
-    tensorflow: TensorFlow, family: str, steps: int | None, quantize: Quantization | None
+    tensorflow: TensorFlow, family: str, steps: int | None, quantize: QuantizationForm | None
 ) -> None:
     """Loops write their steps without DYNAMIC_UPDATE_SLICE, of whatever number these and the rows are."""
     path = tensorflow.save(recurrent_models.build, *Case("keras", family, None, steps))
     random = np.random.default_rng(4)
     features = recurrent_models.FEATURES
-    options: dict[str, Any] = {"quantize": quantize}
-    if quantize == "int8":
-        options["representative_dataset"] = [
-            {"x": each} for each in random.standard_normal((50, 1, 6, features)).astype(np.float32)
-        ]
-    result = litefuse.convert(path, target="openvino", **options)
+    rows = [{"x": each} for each in random.standard_normal((50, 1, 6, features)).astype(np.float32)]
+    quantization = litefuse.Quantization(quantize, samples=rows if quantize == "int8" else None)
+    result = litefuse.convert(path, target="openvino", quantize=quantization)
     assert "WHILE" in result.report.op_counts
     assert not {"DYNAMIC_UPDATE_SLICE", "UNIDIRECTIONAL_SEQUENCE_LSTM"} & result.report.op_counts.keys()
     (check,) = result.report.target_checks
@@ -352,8 +348,8 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     case = Case("keras", family, None, 6)
     path = tensorflow.save(recurrent_models.build, *case)
     samples = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(100)]
-    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
-    result = litefuse.convert(path, target="ethos-u", check=False, **options)
+    options: dict[str, Any] = {"quantize": litefuse.Quantization("int8", io=True, samples=samples)}
+    result = litefuse.convert(path, target="ethos-u", checks=litefuse.Checks(targets=False), **options)
     made = compiled(result.model_bytes, tmp_path)
     assert made.on_cpu == 0
     assert not made.states_read
@@ -395,7 +391,7 @@ def test_reversals(tensorflow: TensorFlow, tmp_path: Path, shape: list[int], axe
     result = litefuse.convert(path, target="ethos-u")
     for _ in range(2):
         np.testing.assert_array_equal(interpreter(result.model_bytes).get_signature_runner()(x=x)["y"], expected)
-    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": [{"x": x}]}
+    options: dict[str, Any] = {"quantize": litefuse.Quantization("int8", io=True, samples=[{"x": x}])}
     result = litefuse.convert(path, target="ethos-u", **options)
     assert result.report.op_counts.get("REVERSE_V2", 0) == left
     assert (compiled(result.model_bytes, tmp_path).on_cpu == 0) == (not left)

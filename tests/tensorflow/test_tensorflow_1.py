@@ -61,7 +61,7 @@ def test_variables(tensorflow: TensorFlow, tmp_path: Path, resource: bool, parti
 def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> None:
     tensorflow.call(convolutional, str(tmp_path / "model"), True, False)
     frozen = tmp_path / f"model{suffix}"
-    result = litefuse.convert(frozen, input_arrays=["net/x"], output_arrays=["net/logits", "net/scaled:0"])
+    result = litefuse.convert(frozen, graph=litefuse.Graph(inputs=["net/x"], outputs=["net/logits", "net/scaled:0"]))
     assert op_counts(result.model_bytes)["FULLY_CONNECTED"] == 1
     calls = [("serving_default", {"images": each["images"]}) for each in IMAGES]
     fed = [("serving_default", {"net/x": each["images"]}) for each in IMAGES for _ in range(2)]
@@ -72,9 +72,9 @@ def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> No
     assert litefuse.convert(frozen).report.signatures == ("serving_default",)  # one output that nothing reads
     # The other form than the name says, and a shape for the input as a tensor.
     other = frozen.rename(tmp_path / f"other{'.pb' if suffix == '.pbtxt' else '.pbtxt'}")
-    fixed = litefuse.convert(other, shapes={"net/x:0": (4, 8, 8, 3)}, output_arrays=["net/logits"])
+    fixed = litefuse.convert(other, shapes={"net/x:0": (4, 8, 8, 3)}, graph=litefuse.Graph(outputs=["net/logits"]))
     assert interpreter(fixed.model_bytes).get_input_details()[0]["shape"].tolist() == [4, 8, 8, 3]
-    fixed = litefuse.convert(other, shapes={"net/x": (4, 8, 8, 3)}, input_arrays=["net/x:0"])
+    fixed = litefuse.convert(other, shapes={"net/x": (4, 8, 8, 3)}, graph=litefuse.Graph(inputs=["net/x:0"]))
     assert interpreter(fixed.model_bytes).get_input_details()[0]["shape"].tolist() == [4, 8, 8, 3]
     with pytest.raises(SignatureError, match="no input is called 'net/x:1'"):
         litefuse.convert(other, shapes={"net/x:1": (4, 8, 8, 3)})
@@ -87,13 +87,13 @@ def test_frozen_graph(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> No
     ("arrays", "message", "hint"),
     [
         (
-            {"output_arrays": ["nowhere"]},
+            {"graph": litefuse.Graph(outputs=["nowhere"])},
             "unknown node 'nowhere'",
             "'net/x'; the nodes that nothing reads are 'net/",
         ),
-        ({"output_arrays": ["net/logits:3"]}, "has no output 3", ""),
-        ({"input_arrays": [], "output_arrays": ["net/logits"]}, "depends on the placeholder 'net/x'", "input"),
-        ({"tags": ["serve"]}, "a frozen graph has no tags", ""),
+        ({"graph": litefuse.Graph(outputs=["net/logits:3"])}, "has no output 3", ""),
+        ({"graph": litefuse.Graph(inputs=[], outputs=["net/logits"])}, "depends on the placeholder 'net/x'", "input"),
+        ({"graph": litefuse.Graph(tags=["serve"])}, "a frozen graph has no tags", ""),
     ],
 )
 def test_tensors_that_a_frozen_graph_lacks(
@@ -172,13 +172,13 @@ def test_frozen_graph_without_shapes(tensorflow: TensorFlow, tmp_path: Path, kin
 def test_graph_with_variables_is_not_frozen(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(graph_with_variables, str(tmp_path / "graph.pb"))
     with pytest.raises(SavedModelError, match="has the variable 'w'"):
-        litefuse.convert(tmp_path / "graph.pb", output_arrays=["y"])
+        litefuse.convert(tmp_path / "graph.pb", graph=litefuse.Graph(outputs=["y"]))
 
 
 def test_arrays_are_for_frozen_graphs(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(stateful, str(tmp_path / "model"), True)
     with pytest.raises(SavedModelError, match="named for a frozen graph only"):
-        litefuse.convert(tmp_path / "model", output_arrays=["after"])
+        litefuse.convert(tmp_path / "model", graph=litefuse.Graph(outputs=["after"]))
 
 
 def graph_with_variables(tf: Any, path: str) -> None:
@@ -297,7 +297,7 @@ def ending_in_a_call(tf: Any, path: str) -> None:
 
 def test_an_output_that_is_a_call(tensorflow: TensorFlow, tmp_path: Path) -> None:
     tensorflow.call(ending_in_a_call, str(tmp_path / "model.pb"))
-    result = litefuse.convert(tmp_path / "model.pb", output_arrays=["y"])
+    result = litefuse.convert(tmp_path / "model.pb", graph=litefuse.Graph(outputs=["y"]))
     x = np.random.default_rng(1).normal(size=(4, 3)).astype(np.float32)
     for outputs in run_calls(result.model_bytes, [("serving_default", {"x": x})] * 2):
         np.testing.assert_allclose(outputs["y"], x * x + 0.25, rtol=1e-6)

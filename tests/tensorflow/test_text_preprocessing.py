@@ -173,7 +173,7 @@ def test_texts_that_are_cut_and_joined(tensorflow: TensorFlow) -> None:
     moved = {"ConcatV2", "Pack", "PadV2", "RaggedTensorToTensor", "ReduceJoin", "SelectV2", "UnsortedSegmentJoin"}
     assert moved <= op_counts(result.model_bytes).keys()
     with pytest.raises(UnsupportedOpsError, match=r"no op for AsString, ConcatV2, .*StaticRegexReplace"):
-        litefuse.convert(path, builtins_only=True)
+        litefuse.convert(path, allow_custom_ops="never")
 
 
 def classifying(tf: Any, framework: str) -> Any:

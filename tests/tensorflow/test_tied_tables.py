@@ -14,7 +14,7 @@ from tests.tensorflow.checking import difference, run_calls
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import Arrays, TensorFlow
 
 ROWS, WIDTH = 2000, 32
@@ -95,7 +95,7 @@ def test_fixed_length(tensorflow: TensorFlow, form: str, kept_as: str) -> None:
 
 
 # The table's bytes in the file, of those in float32; how far logits may be off, in units of the largest one.
-QUANTIZED: dict[Quantization, tuple[float, float]] = {
+QUANTIZED: dict[QuantizationForm, tuple[float, float]] = {
     "dynamic": (0.25, 0.06),
     "weights": (0.25, 0.04),
     "float16": (0.5, 2e-3),
@@ -106,11 +106,11 @@ QUANTIZED: dict[Quantization, tuple[float, float]] = {
 
 @pytest.mark.parametrize("quantize", [form for form in QUANTIZATIONS if form not in {"auto", "qat"}])
 @pytest.mark.parametrize("form", ["transposed operand", "fewer dimensions than the table", "scaled rows"])
-def test_quantized(tensorflow: TensorFlow, form: str, quantize: Quantization) -> None:
+def test_quantized(tensorflow: TensorFlow, form: str, quantize: QuantizationForm) -> None:
     path = tensorflow.save(tied, FORMS[form], "variable", None)
     inputs = [ids(1, 5), ids(3, 4)]
     samples = inputs if quantize in INTEGER_ACTIVATIONS else None
-    model = litefuse.convert(path, quantize=quantize, representative_dataset=samples).model_bytes
+    model = litefuse.convert(path, quantize=litefuse.Quantization(quantize, samples=samples)).model_bytes
     calls = [("serving_default", each) for each in inputs for _ in range(2)]
     share, tolerance = QUANTIZED[quantize]
     for found, wanted in zip(run_calls(model, calls), tensorflow.run_calls(path, calls), strict=True):

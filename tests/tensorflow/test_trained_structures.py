@@ -218,7 +218,7 @@ def test_open_sizes(tensorflow: TensorFlow) -> None:
     assert op_counts(result.model_bytes) == {"QUANTIZE": 1, "CONV_2D": 1, "MEAN": 1, "DEQUANTIZE": 2}
 
 
-@pytest.mark.parametrize("options", [{"batch": 2}, {"shapes": {"x": (2, 8, 8, 3)}}, {"in_process": True}])
+@pytest.mark.parametrize("options", [{"batch": 2}, {"shapes": {"x": (2, 8, 8, 3)}}, {"debug": {"in_process": True}}])
 def test_options(tensorflow: TensorFlow, options: dict[str, Any]) -> None:
     inputs = _inputs(8, 8, 3, batches=(2,))
     check(tensorflow, tensorflow.save(open_sizes), inputs, rtol=0, atol=1.01 * STEP, quantize="qat", **options)
@@ -227,7 +227,7 @@ def test_options(tensorflow: TensorFlow, options: dict[str, Any]) -> None:
 def test_integer_inputs_and_outputs(tensorflow: TensorFlow) -> None:
     """The steps are those of the nodes."""
     path = tensorflow.save(open_sizes)
-    model = litefuse.convert(path, quantize="qat", quantized_io=True).model_bytes
+    model = litefuse.convert(path, quantize=litefuse.Quantization("qat", io=True)).model_bytes
     assert op_counts(model) == {"CONV_2D": 1, "MEAN": 1}
     runner = interpreter(model).get_signature_runner()
     floats = _inputs(8, 8, 3, batches=(2,))[0]["x"]
@@ -246,8 +246,11 @@ def test_integer_inputs_and_outputs(tensorflow: TensorFlow) -> None:
 def test_largest_difference(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(wide)
     with pytest.raises(QuantizationError, match="quantization changes an output by"):
-        litefuse.convert(tensorflow.save(build, "convolutions, 4 bits throughout"), quantize="qat", max_error=1e-6)
-    result = litefuse.convert(path, quantize="qat", max_error=0.05)
+        litefuse.convert(
+            tensorflow.save(build, "convolutions, 4 bits throughout"),
+            quantize=litefuse.Quantization("qat", max_error=1e-6),
+        )
+    result = litefuse.convert(path, quantize=litefuse.Quantization("qat", max_error=0.05))
     assert result.report.quantization is not None
     assert "Quantized: int8, with the ranges that training found" in str(result.report)
     assert result.report.quantization.size_before > 4 * 200 * 300
@@ -260,5 +263,5 @@ def test_a_model_without_nodes_is_refused(tensorflow: TensorFlow) -> None:
 
 
 def test_samples_are_refused(tensorflow: TensorFlow) -> None:
-    with pytest.raises(LitefuseError, match="representative_dataset is only for"):
-        litefuse.convert(tensorflow.save(wide), quantize="qat", representative_dataset=_inputs(200))
+    with pytest.raises(LitefuseError, match="samples is only for"):
+        litefuse.convert(tensorflow.save(wide), quantize=litefuse.Quantization("qat", samples=_inputs(200)))

@@ -35,6 +35,6 @@ def test_segments_of_any_rank(tensorflow: TensorFlow, kind: str) -> None:
     x, ids = np.random.default_rng(0).normal(size=(4, 6)).astype(np.float32), np.array([0, 0, 2, 2], np.int32)
     shapes = [np.array(shape, np.int32) for shape in ([4, 6], [4, 6], [4, 2, 3], [4, 1, 3, 2])]
     calls = [("serving_default", {"x": x, "ids": ids, "shape": shape}) for shape in shapes]
-    result = litefuse.convert(path, check_file=False)  # few shapes fit
+    result = litefuse.convert(path, checks=litefuse.Checks(file=False))  # few shapes fit
     for ours, theirs in zip(run_calls(result.model_bytes, calls), tensorflow.run_calls(path, calls), strict=True):
         assert not (problem := difference(ours["y"], theirs["y"], rtol=1e-6)), problem

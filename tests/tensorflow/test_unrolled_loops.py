@@ -21,7 +21,7 @@ from tests.tensorflow.recurrent_models import Case
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from litefuse.support.options.forms import Quantization
+    from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import TensorFlow
 
 STEPS, FEATURES, WORDS = 49, 40, 12
@@ -55,11 +55,10 @@ def test_keyword_spotter(tensorflow: TensorFlow, tmp_path: Path, framework: str)
     result = litefuse.convert(
         path,
         target="ethos-u",
-        check=False,
-        quantize="int8",
-        quantized_io=True,
-        representative_dataset=[{"x": each} for each in samples],
-        require_integer=True,
+        checks=litefuse.Checks(targets=False),
+        quantize=litefuse.Quantization(
+            "int8", io=True, samples=[{"x": each} for each in samples], require_integer=True
+        ),
     )
     assert result.report.op_counts["FULLY_CONNECTED"] >= 2 * STEPS
     assert not {"WHILE", "GATHER", "DYNAMIC_UPDATE_SLICE"} & result.report.op_counts.keys()
@@ -97,15 +96,14 @@ UNROLLED = [
 
 @pytest.mark.parametrize("quantize", [None, "int8"])
 @pytest.mark.parametrize("case", in_part(UNROLLED, 3), ids=str)
-def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: Quantization | None) -> None:
+def test_microcontroller(tensorflow: TensorFlow, case: Case, quantize: QuantizationForm | None) -> None:
     """The file gives LiteRT's numbers in tflite-micro, in every call, and nearly TensorFlow's."""
     path = tensorflow.save(recurrent_models.build, *case)
     random = np.random.default_rng(7)
     drawn = [random.standard_normal((1, 6, recurrent_models.FEATURES)).astype(np.float32) for _ in range(200)]
-    options: dict[str, Any] = {"target": "micro", "check": False}
-    if quantize:
-        options |= {"representative_dataset": [{"x": each} for each in drawn], "quantized_io": True}
-    result = litefuse.convert(path, quantize=quantize, **options)
+    options: dict[str, Any] = {"samples": [{"x": each} for each in drawn], "io": True} if quantize else {}
+    quantization, checks = litefuse.Quantization(quantize, **options), litefuse.Checks(targets=False)
+    result = litefuse.convert(path, target="micro", quantize=quantization, checks=checks)
     assert not {"WHILE", "GATHER", "DYNAMIC_UPDATE_SLICE", "REVERSE_V2"} & result.report.op_counts.keys()
     calls = [each for each in drawn[:5] for _ in range(2)]
     given, found, numbers = (
@@ -134,16 +132,16 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     case = Case("keras", family, None, 6)
     path = tensorflow.save(recurrent_models.build, *case)
     samples = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(100)]
-    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
-    result = litefuse.convert(path, target="ethos-u", check=False, **options)
+    options: dict[str, Any] = {"quantize": litefuse.Quantization("int8", io=True, samples=samples)}
+    result = litefuse.convert(path, target="ethos-u", checks=litefuse.Checks(targets=False), **options)
     assert result.report.quantization is not None
     assert not result.report.quantization.floats
     made = compiled(result.model_bytes, tmp_path)
     assert made.on_cpu == 0
     assert not made.states_read
 
-    options["quantized_io"] = False
-    result = litefuse.convert(path, target="ethos-u", check=False, **options)
+    options["quantize"] = litefuse.Quantization("int8", samples=samples)
+    result = litefuse.convert(path, target="ethos-u", checks=litefuse.Checks(targets=False), **options)
     runner = interpreter(result.model_bytes).get_signature_runner()
     expected = tensorflow.run_calls(path, [("serving_default", each) for each in samples[:3]])
     for each, values in zip(samples, expected, strict=False):
@@ -166,7 +164,7 @@ def test_masks_on_an_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) ->
     samples = [{"ids": random.integers(1, 9, [2, 6], np.int32)} for _ in range(100)]
     for each in samples:
         each["ids"][0, random.integers(1, 7) :] = each["ids"][1, random.integers(6)] = 0
-    options: dict[str, Any] = {"quantize": "int8", "quantized_io": True, "representative_dataset": samples}
+    options: dict[str, Any] = {"quantize": litefuse.Quantization("int8", io=True, samples=samples)}
     results = [litefuse.convert(path, target=target, **options) for target in ("ethos-u", "micro")]
     limited, selected = (each.report.op_counts for each in results)
     assert limited["MAXIMUM"] == limited["MINIMUM"] // 2 == selected["SELECT_V2"]
@@ -206,7 +204,7 @@ def test_masks_on_an_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) ->
 def test_outputs(tensorflow: TensorFlow, case: Case) -> None:
     """All outputs are TensorFlow's, twice in a row."""
     path = tensorflow.save(recurrent_models.build, *case)
-    result = litefuse.convert(path, target="micro", check=False)
+    result = litefuse.convert(path, target="micro", checks=litefuse.Checks(targets=False))
     assert "WHILE" not in result.report.op_counts
     runner = interpreter(result.model_bytes).get_signature_runner()
     calls = [{name: each[:1] for name, each in recurrent_models.inputs(case, seed)[0].items()} for seed in range(4)]
@@ -268,7 +266,7 @@ def custom_loops(tf: Any) -> Any:
 
 def test_loops_that_are_no_layers(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(custom_loops)
-    result = litefuse.convert(path, target="micro", check=False)
+    result = litefuse.convert(path, target="micro", checks=litefuse.Checks(targets=False))
     assert "WHILE" not in result.report.op_counts
     runner = interpreter(result.model_bytes).get_signature_runner()
     calls = [{"x": np.array([0.5, -1.0, 2.0], np.float32)}, {"x": np.array([3.0, 1.5, 0.0], np.float32)}] * 2
@@ -308,14 +306,14 @@ def looping(tf: Any, steps: int | None, width: int = 1) -> Any:
 def test_what_stays_a_loop(tensorflow: TensorFlow, steps: int | None, width: int, reason: str) -> None:
     path = tensorflow.save(looping, steps, width)
     with pytest.raises(litefuse.LitefuseError, match=reason):
-        litefuse.convert(path, target="micro", check=False)
-    kept = litefuse.convert(path, target="micro", rnn="loop", check=False)
+        litefuse.convert(path, target="micro", checks=litefuse.Checks(targets=False))
+    kept = litefuse.convert(path, target="micro", rnn="loop", checks=litefuse.Checks(targets=False))
     assert kept.report.op_counts["WHILE"] == 1
 
 
 def test_as_many_steps_as_the_limit(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(looping, MAX_UNROLLED_STEPS)
-    result = litefuse.convert(path, target="micro", check=False)
+    result = litefuse.convert(path, target="micro", checks=litefuse.Checks(targets=False))
     assert result.report.op_counts["TANH"] == MAX_UNROLLED_STEPS
     assert "unrolled into 128 steps" in str(result.report)
     assert litefuse.convert(path).report.op_counts["WHILE"] == 1
@@ -324,7 +322,7 @@ def test_as_many_steps_as_the_limit(tensorflow: TensorFlow) -> None:
 def test_steps_of_a_shape(tensorflow: TensorFlow) -> None:
     """Steps that are open in the model are known where their number is given."""
     path = tensorflow.save(recurrent_models.build, "keras", "sequence GRU", None, None)
-    result = litefuse.convert(path, target="micro", check=False, shapes={"x": (1, 9, 4)})
+    result = litefuse.convert(path, target="micro", checks=litefuse.Checks(targets=False), shapes={"x": (1, 9, 4)})
     (loop,) = result.report.loops
     assert loop.reason == "a GRU of 5 units: LiteRT has no op for it; unrolled into 9 steps"
     assert "unrolled into 9 steps" in str(result.report)

@@ -81,7 +81,7 @@ def test_models_of_tensorflow_1(tensorflow: TensorFlow, tmp_path: Path, suffix: 
     original = tmp_path / f"model{suffix}"
     inputs, outputs = (["net/x"], ["net/logits"]) if suffix else (None, None)
     verification = litefuse.verify_model(
-        litefuse.convert(original, input_arrays=inputs, output_arrays=outputs), original
+        litefuse.convert(original, graph=litefuse.Graph(inputs=inputs, outputs=outputs)), original
     )
     assert verification.ok
     assert verification.calls == 18
@@ -101,7 +101,7 @@ def dense(tf: Any, dtype: str = "float32") -> Any:
 def test_inputs_and_outputs_that_are_quantized(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(dense)
     samples = [{"x": np.random.default_rng(i).standard_normal([8, 16]).astype(np.float32)} for i in range(16)]
-    result = litefuse.convert(path, quantize="int8", representative_dataset=samples, quantized_io=True)
+    result = litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=samples, io=True))
     verification = litefuse.verify_model(result, path, inputs=samples, tolerance=0.2)
     assert verification.calls == 32
     assert 1e-4 < verification.error < 0.2
@@ -122,7 +122,7 @@ def test_two_litert_models(tensorflow: TensorFlow, tmp_path: Path) -> None:
 
 def test_narrowed(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(dense, "float64")
-    verification = litefuse.verify_model(litefuse.convert(path, narrow=True), path)
+    verification = litefuse.verify_model(litefuse.convert(path, dtypes="narrow"), path)
     assert verification.ok
     assert verification.error > 1e-9
 

@@ -54,7 +54,7 @@ def test_the_numbers_are_those_of_float32(tensorflow: TensorFlow, policy: str) -
     inputs = normal({"image": (None, 12, 12, 3)}, batches=(3, 1, 5))
     calls = [("serving_default", each) for each in inputs for _ in "12"]
     expected = tensorflow.run_calls(tensorflow.save(network, "float32"), calls)
-    result = litefuse.convert(path, widen=True)
+    result = litefuse.convert(path, dtypes="widen")
     for ours, theirs in zip(run_calls(result.model_bytes, calls), expected, strict=True):
         (output,), (wanted,) = ours.values(), theirs.values()
         assert not (problem := difference(output, wanted, rtol=1e-5)), problem
@@ -89,7 +89,7 @@ def state(tf: Any) -> Any:
 
 def test_signatures_and_states(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path, target = tensorflow.save(state), tmp_path / "model.tflite"
-    answer = CliRunner().invoke(app, ["convert", str(path), "-o", str(target), "--widen", "--json"])
+    answer = CliRunner().invoke(app, ["convert", str(path), "-o", str(target), "--dtypes", "widen", "--json"])
     assert answer.exit_code == 0, answer.stderr
     found = json.loads(answer.stdout)["widened"]
     assert {
@@ -113,9 +113,9 @@ def test_without_being_asked_nothing_is_widened(tensorflow: TensorFlow) -> None:
     report = litefuse.convert(tensorflow.save(network, "mixed_bfloat16")).report
     assert not report.widened
     assert "widened" in {each.outcome for each in report.lacking_ops}
-    assert "With --widen, float16 and bfloat16 become float32 throughout" in str(report)
+    assert "With --dtypes widen, float16 and bfloat16 become float32 throughout" in str(report)
     # Weights of layers that compute in bfloat16 are rounded to it at conversion, not in each call.
     assert report.op_counts["CONV_2D"] == report.op_counts["DEPTHWISE_CONV_2D"] == 1
     with pytest.raises(litefuse.LitefuseError, match="variable 'total' is written and is float16") as caught:
         litefuse.convert(tensorflow.save(state))
-    assert "--widen" in caught.value.hint
+    assert "--dtypes widen" in caught.value.hint

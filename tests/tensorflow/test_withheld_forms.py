@@ -247,7 +247,7 @@ def test_refused(tensorflow: TensorFlow, name: str) -> None:
     _, op, reason = REFUSED[name]
     path = tensorflow.save(model, "refused", name)
     with pytest.raises(UnsupportedOpsError) as caught:
-        litefuse.convert(path, builtins_only=True)
+        litefuse.convert(path, allow_custom_ops="never")
     (refused,) = caught.value.ops
     assert (refused.op, refused.reason) == (op, reason)
     assert f"not rewritten: {reason}" in str(caught.value)

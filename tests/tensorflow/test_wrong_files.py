@@ -145,7 +145,7 @@ def several(tf: Any) -> Any:
 
 def test_each_wrong_fusion_differs_and_no_right_one(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(several)
-    result = litefuse.convert(path, check_fusions=False, require_fused=True)
+    result = litefuse.convert(path, checks=litefuse.Checks(fusions=False), require_fused=True)
     verification = litefuse.verify_model(result, path)
     assert {each.name: each.verdict for each in verification.outputs} == {
         f"{name}_{how}": verdict for name in TOGETHER for how, verdict in (("right", "equal"), ("wrong", "differs"))
@@ -167,6 +167,10 @@ def test_a_frozen_graph_whose_rounding_the_file_hides_is_equal(
 ) -> None:
     path = tmp_path / "model.pb"
     tensorflow.call(frozen, str(path), name, dtype)
-    options: dict[str, Any] = {"output_arrays": ["Identity"], "narrow": True, "rename": {"x": "image"}}
-    result = litefuse.convert(path, check_fusions=False, require_fused=True, **options)
+    options: dict[str, Any] = {
+        "graph": litefuse.Graph(outputs=["Identity"]),
+        "dtypes": "narrow",
+        "rename": {"x": "image"},
+    }
+    result = litefuse.convert(path, checks=litefuse.Checks(fusions=False), require_fused=True, **options)
     assert litefuse.verify_model(result, path).verdict == "equal"

@@ -133,7 +133,8 @@ def main() -> None:
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         wide = export.export(jax.jit(plain))(jax.ShapeDtypeStruct((3,), jnp.float64))
     print(
-        "float64:", found("export it in float32, without jax_enable_x64", lambda: litefuse.convert(wide, narrow=True))
+        "float64:",
+        found("export it in float32, without jax_enable_x64", lambda: litefuse.convert(wide, dtypes="narrow")),
     )
 
     def keras_cases() -> str:

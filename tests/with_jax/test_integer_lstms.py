@@ -33,9 +33,7 @@ def test_layer(programs: Maker, tmp_path: Path, name: str, kind: str) -> None:
     batch = 1 if kind == "open" else len(arrays["0.x"])
     random = np.random.default_rng(8)
     samples = [{"x": random.standard_normal((batch, 6, 8)).astype(np.float32)} for _ in range(100)]
-    result = litefuse.convert(
-        path, target="ethos-u", quantize="int8", quantized_io=True, representative_dataset=samples
-    )
+    result = litefuse.convert(path, target="ethos-u", quantize=litefuse.Quantization("int8", io=True, samples=samples))
     assert lstm_dtypes(result.model_bytes) == {INTEGERS}
     assert result.report.op_counts["UNIDIRECTIONAL_SEQUENCE_LSTM"] == 1
 

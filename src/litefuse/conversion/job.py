@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.targets import traits_of
-from litefuse.support.options.forms import CompositeForms, Quantization, RequiredComposites, RnnForm
+from litefuse.support.options.forms import CompositeForms, Dtypes, QuantizationForm, RequiredComposites, RnnForm
 from litefuse.support.options.input_shapes import InputShapes
-from litefuse.support.options.limits import Limits
+from litefuse.support.options.limits import SizeLimits
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo
 from litefuse.support.plug_ins.entry_points import PlugIn
 from litefuse.support.records import Record
@@ -33,10 +33,9 @@ class ConversionJob(Record):
         input_arrays: The input tensors of a frozen graph; None means its placeholders.
         output_arrays: The output tensors of a frozen graph; None means the only one that nothing reads.
         input_shapes: The shapes to set for the inputs.
-        allow_custom_ops: Ops that LiteRT lacks that may become custom ops: True for any, or their names.
-        builtins_only: Whether no custom op may replace an op that LiteRT lacks.
-        narrow: Whether float64 becomes float32, and int64 ops that LiteRT lacks are computed in int32.
-        widen: Whether float16 and bfloat16 become float32.
+        allow_custom_ops: The ops that become custom ops, or whether those that LiteRT lacks may.
+        dtypes: ``narrow``: float64 becomes float32, and int64 ops that LiteRT lacks are computed in int32; ``widen``:
+            float16 and bfloat16 become float32.
         composites: The forms of composites.
         rnn: The form of recurrent layers without annotation.
         target: Where the model is to run.
@@ -49,7 +48,7 @@ class ConversionJob(Record):
         quantized_io: Whether inputs and outputs are quantized too, in these forms, and to which integers.
         quantization: What users choose of the quantization beyond its form.
         require_integer: Whether it is an error if an op does not compute in integers, in these forms.
-        quantization_layers: Whether the difference from quantization is measured inside the model, too.
+        measure_layers: Whether the difference from quantization is measured inside the model, too.
         max_error: The maximum difference in the outputs from quantization; None: any.
         min_runtime: The oldest release that has to run the file; None: any.
         finish: Metadata, associated files and other names of inputs and outputs for the written file; None: none.
@@ -70,26 +69,24 @@ class ConversionJob(Record):
     input_arrays: tuple[str, ...] | None = None
     output_arrays: tuple[str, ...] | None = None
     input_shapes: InputShapes = field(default_factory=InputShapes)
-    allow_custom_ops: bool | frozenset[str] = False
-    builtins_only: bool = False
-    narrow: bool = False
-    widen: bool = False
+    allow_custom_ops: bool | Literal["never"] | frozenset[str] = False
+    dtypes: Dtypes = "keep"
     composites: CompositeForms = field(default_factory=CompositeForms)
     rnn: RnnForm = "auto"
     target: tuple[str, ...] = ("cpu",)
     require_fused: RequiredComposites = field(default_factory=RequiredComposites)
     check_fusions: bool | Literal["thorough"] = True
     check_custom_ops: bool = False
-    quantize: Quantization | None = None
+    quantize: QuantizationForm | None = None
     samples: Samples | None = None
     quantized_io: QuantizedIo = False
     quantization: QuantizationOptions = field(default_factory=QuantizationOptions)
     require_integer: bool = False
-    quantization_layers: bool = False
+    measure_layers: bool = False
     max_error: float | None = None
     min_runtime: RuntimeLimit | None = None
     finish: Finish | None = None
-    limits: Limits = field(default_factory=Limits)
+    limits: SizeLimits = field(default_factory=SizeLimits)
     plug_ins: tuple[PlugIn, ...] | None = None
     fusions: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
@@ -97,6 +94,11 @@ class ConversionJob(Record):
     mapped_from: int = 1 << 13
     dump_ir: IrDump | None = None
     save_module_before: str | None = None
+
+    @property
+    def chosen_ops(self) -> frozenset[str]:
+        """The ops that become custom ops in any case."""
+        return self.allow_custom_ops if isinstance(self.allow_custom_ops, frozenset) else frozenset()
 
     @property
     def rnn_form(self) -> RnnForm:

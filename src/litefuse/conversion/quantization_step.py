@@ -22,7 +22,7 @@ from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
 from litefuse.support import report as reports
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization, RnnForm
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm, RnnForm
 from litefuse.support.options.quantization import types_of_io
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.report import Report
@@ -157,7 +157,7 @@ def _quantized(
             quantized_io=form.quantized_io,
             options=form.quantization,
             max_error=form.max_error or 0.0,
-            layers=form.quantization_layers,
+            layers=form.measure_layers,
             left=left,
             announce=announce,
         )
@@ -207,7 +207,7 @@ def quantize_trained_module(
         lowering.fake_quantization or NodesFound(),
         [entry.symbol for entry in lowering.entry_points] if any(types_of_io(job.quantized_io)) else [],
         int4=traits_of(job.target).int4 is None,
-        layers=job.quantization_layers,
+        layers=job.measure_layers,
     )
     return _checked(path, job, summary, "qat", size, difference)
 
@@ -216,7 +216,7 @@ def _checked(
     path: Path,
     job: ConversionJob,
     summary: ModelSummary,
-    form: Quantization,
+    form: QuantizationForm,
     size: int,
     difference: Difference,
     *,

@@ -148,10 +148,10 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         imported.entry_points,
         State(values, imported.tables),
         weights,
-        allow_custom_ops=job.allow_custom_ops,
-        kernels=() if job.builtins_only else PACK,
-        runtime_kernels=() if job.builtins_only else RUNTIME_KERNELS,
-        narrow=job.narrow,
+        allow_custom_ops=job.allow_custom_ops is True or job.chosen_ops,
+        kernels=() if job.allow_custom_ops == "never" else PACK,
+        runtime_kernels=() if job.allow_custom_ops == "never" else RUNTIME_KERNELS,
+        narrow=job.dtypes == "narrow",
         quantize=job.quantize is not None and job.quantize != "qat",
         fake_quantization=_no_nodes() if job.quantize == "qat" else None,
         target=traits_of(job.target),
@@ -172,13 +172,13 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         forms=_forms(job),
         rnn=job.rnn_form,
         lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
-        chosen_ops=() if isinstance(job.allow_custom_ops, bool) else job.allow_custom_ops,
+        chosen_ops=job.chosen_ops,
     )
     built = composite_reports(findings.outcomes)
     uncalled = _uncalled(saved_model, built)
     composites = (*built, *uncalled)
     _check_names(job.composites, composites, findings.recognizers)
-    known = _known_ops(saved_model, module) if not isinstance(job.allow_custom_ops, bool) else set[str]()
+    known = _known_ops(saved_model, module) if job.chosen_ops else set[str]()
     if "*" in job.require_fused.patterns and not built:
         raise _no_composite(composites, findings.recognizers)
     required = job.require_fused.of_names(LAYER_COMPOSITES, among=False)
@@ -189,12 +189,11 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     _require_fused(of_layers, composites, job.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
-    allowed = set[str]() if isinstance(job.allow_custom_ops, bool) else {*job.allow_custom_ops}
-    if allowed:
+    if job.chosen_ops:
         from litefuse.support.options.names import check_allowed  # few conversions name ops
 
         lacking = {op.op for op in (*lowering.decomposed, *lowering.emitted)}
-        check_allowed(allowed, lacking, known | _names_of(composites))
+        check_allowed(job.chosen_ops, lacking, known | _names_of(composites))
     written = _write(module, lowering, job, steps)
     foreign, own = by_kernel(written.summary.custom_ops, job.output)
     steps.begin("")
@@ -216,7 +215,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         python_kernels=_python_kernels(foreign, lowering.emitted),
         package_kernels=package_kernels(foreign),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
-        needless_custom_ops=tuple(sorted(allowed - {*written.summary.custom_ops})),
+        needless_custom_ops=tuple(sorted(job.chosen_ops - {*written.summary.custom_ops})),
         narrowed=(
             *_retyped(retyping, narrower=True),
             *(reports.RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
@@ -365,12 +364,11 @@ def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) 
 
 
 def _retyping(job: ConversionJob) -> Retyping | None:
-    if not (job.narrow or job.widen):
+    if job.dtypes == "keep":
         return None
     from litefuse.frontends.saved_model import op_registry, retyping  # few conversions change dtypes
 
-    dtypes = {**(retyping.NARROWED if job.narrow else {}), **(retyping.WIDENED if job.widen else {})}
-    return retyping.Retyping(op_registry(), dtypes)
+    return retyping.Retyping(op_registry(), retyping.NARROWED if job.dtypes == "narrow" else retyping.WIDENED)
 
 
 def _retyped(retyping: Retyping | None, *, narrower: bool) -> tuple[reports.RetypedReport, ...]:

@@ -129,7 +129,7 @@ def test_a_folder_of_the_users_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / "001-import.mlir").write_text("mine")
     with pytest.raises(LitefuseError, match=r"the folder has files that litefuse did not write, such as '001-import"):
-        litefuse.convert(SAVED_MODEL, dump_ir=tmp_path)
+        litefuse.convert(SAVED_MODEL, debug=tmp_path)
     assert {each.name: each.read_text() for each in tmp_path.iterdir()} == {
         "notes.txt": "mine",
         "001-import.mlir": "mine",
@@ -204,8 +204,8 @@ def test_the_modules_of_a_conversion(tmp_path: Path) -> None:
     assert '"tf.Conv2D"' in before
 
     again = run(
-        "convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q", "--dump-ir", folder, "--after", "lower", "--after",
-        "import", "--in-process",
+        "convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q", "--dump-ir", folder, "--dump-ir-after", "lower",
+        "--dump-ir-after", "import", "--in-process",
     )  # fmt: skip
     assert again.code == 0, again
     assert sorted(each.name.partition("-")[2] for each in folder.glob("*.mlir")) == ["import.mlir", "lower.mlir"]
@@ -214,7 +214,7 @@ def test_the_modules_of_a_conversion(tmp_path: Path) -> None:
 
 def test_what_a_failed_conversion_leaves(tmp_path: Path) -> None:
     with pytest.raises(NotFusedError):
-        litefuse.convert(SAVED_MODEL, dump_ir=tmp_path / "ir", require_fused=["nothing"])
+        litefuse.convert(SAVED_MODEL, debug=tmp_path / "ir", require_fused=["nothing"])
     last = index(tmp_path / "ir")[-1]
     assert last[1] == "fuse-composites"
     assert "; failed: composites that had to be fused were not:" in last[2]
@@ -223,9 +223,11 @@ def test_what_a_failed_conversion_leaves(tmp_path: Path) -> None:
 
 def test_wrong_requests(tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="without dump_ir"):
-        litefuse.convert(SAVED_MODEL, dump_ir_after=["lower"])
+        litefuse.convert(SAVED_MODEL, debug=litefuse.Debugging(dump_ir_after=["lower"]))
     with pytest.raises(LitefuseError, match="which are strings"):
-        litefuse.convert(SAVED_MODEL, dump_ir=tmp_path / "ir", dump_ir_after=[1])  # pyright: ignore[reportArgumentType]
-    outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--dump-ir", tmp_path / "ir", "--after", "lowr")
+        litefuse.convert(SAVED_MODEL, debug=litefuse.Debugging(dump_ir=tmp_path / "ir", dump_ir_after=[1]))  # pyright: ignore[reportArgumentType]
+    outcome = run(
+        "convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--dump-ir", tmp_path / "ir", "--dump-ir-after", "lowr"
+    )
     refused(outcome, "unknown pass 'lowr'", "The passes, in order: import, set-input-shapes")
-    assert run("convert", SAVED_MODEL, "--after", "lower").code == 2
+    assert run("convert", SAVED_MODEL, "--dump-ir-after", "lower").code == 2

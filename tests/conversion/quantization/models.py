@@ -10,7 +10,8 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.quantization.dataset import RepresentativeDataset, Samples, samples_in
+from litefuse.conversion.quantization.dataset import Samples, samples_in
+from litefuse.support.options.quantization import RepresentativeDataset
 from tests.litert.runtime.models import Graph, model
 
 _Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ import pytest
 
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -27,7 +27,7 @@ def empty() -> Graph:
 
 
 @pytest.mark.parametrize("form", ["int8", "int16"])
-def test_they_have_a_range(tmp_path: Path, form: Quantization) -> None:
+def test_they_have_a_range(tmp_path: Path, form: QuantizationForm) -> None:
     before, after = saved(tmp_path / "before.tflite", empty()), tmp_path / "after.tflite"
     x = np.array([[-1, 0, 0.5, 1]], np.float32)
     quantize_model(before, after, form, take_samples([{"x": x}]))

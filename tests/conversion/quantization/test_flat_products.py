@@ -11,8 +11,8 @@ import litefuse
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
-from litefuse.support.options.forms import Quantization
-from litefuse.support.options.quantization import quantization_options
+from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import Granularity, quantization_options
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -56,7 +56,15 @@ def test_they_are_of_two_dimensions(tmp_path: Path, signature: tuple[int, ...]) 
     ("signature", "form", "granularity"),
     [((-1, -1), "int16", "channel"), ((-1, 5), "int8", "channel"), ((-1, 5), "int16", "tensor")],
 )
-def test_others_stay(tmp_path: Path, signature: tuple[int, ...], form: Quantization, granularity: str) -> None:
+def test_others_stay(
+    tmp_path: Path, signature: tuple[int, ...], form: QuantizationForm, granularity: Granularity
+) -> None:
     before, after = saved(tmp_path / "before.tflite", product(*signature)), tmp_path / "after.tflite"
-    quantize_model(before, after, form, take_samples(ROWS), options=quantization_options(form, granularity=granularity))
+    quantize_model(
+        before,
+        after,
+        form,
+        take_samples(ROWS),
+        options=quantization_options(form, litefuse.Quantization(granularity=granularity)),
+    )
     assert "RESHAPE" not in [name for name, _ in versions(after)]

@@ -12,7 +12,7 @@ from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.float_ops import ops_by_kind, require_integer
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import QuantizationError
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.report.quantized import FloatOp, OpKinds
 from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.litert.runtime.models import Graph, model
@@ -39,7 +39,7 @@ def mixed(op: str) -> Graph:
     return graph
 
 
-def quantized(tmp_path: Path, graph: Graph, form: Quantization = "int8", rows: int = 64) -> Difference:
+def quantized(tmp_path: Path, graph: Graph, form: QuantizationForm = "int8", rows: int = 64) -> Difference:
     before = saved(tmp_path / "before.tflite", graph)
     random = np.random.default_rng(2)
     samples = [{"x": random.normal(size=(1, rows)).astype(np.float32)} for _ in range(8)]
@@ -48,7 +48,7 @@ def quantized(tmp_path: Path, graph: Graph, form: Quantization = "int8", rows: i
 
 
 @pytest.mark.parametrize("form", ["int8", "int16"])
-def test_all_integers(tmp_path: Path, form: Quantization) -> None:
+def test_all_integers(tmp_path: Path, form: QuantizationForm) -> None:
     found = quantized(tmp_path, dense(WEIGHTS), form)
     assert (found.kinds, found.floats) == (OpKinds(1, 0, 0), ())
     require_integer(found.floats)

@@ -11,7 +11,7 @@ import pytest
 import litefuse
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph
 
@@ -44,9 +44,9 @@ def activated(kind: str, readers: int = 1) -> Graph:
 
 @pytest.mark.parametrize("kind", ["RELU", "RELU6", "RELU_N1_TO_1"])
 @pytest.mark.parametrize("form", ["int8", "int16"])
-def test_int8_needs_no_op_for_it(tmp_path: Path, kind: str, form: Quantization) -> None:
+def test_int8_needs_no_op_for_it(tmp_path: Path, kind: str, form: QuantizationForm) -> None:
     before, after = saved(tmp_path / "before.tflite", activated(kind)), tmp_path / "after.tflite"
-    litefuse.quantize(before, form, representative_dataset=ROWS).save(after)
+    litefuse.quantize(before, litefuse.Quantization(form, samples=ROWS)).save(after)
     graph = Model(after.read_bytes()).graphs[0]
     names = [op.name for op in graph.ops]
     assert names.count("TRANSPOSE_CONV") == 1
@@ -61,7 +61,7 @@ def test_int8_needs_no_op_for_it(tmp_path: Path, kind: str, form: Quantization) 
 
 def test_what_others_read_is_computed(tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", activated("RELU", readers=2)), tmp_path / "after.tflite"
-    litefuse.quantize(before, "int8", representative_dataset=ROWS).save(after)
+    litefuse.quantize(before, litefuse.Quantization("int8", samples=ROWS)).save(after)
     assert "RELU" in [op.name for op in Model(after.read_bytes()).graphs[0].ops]
     expected, actual = Interpreter(before).get_signature_runner(), Interpreter(after).get_signature_runner()
     for name, y in expected(x=ROWS[3]).items():
@@ -71,7 +71,7 @@ def test_what_others_read_is_computed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{"keep_float_ops": ["RELU"]}, {"keep_float": ["^made;"]}])
 def test_what_stays_in_floating_point_stays_apart(tmp_path: Path, options: dict[str, Any]) -> None:
     before, after = saved(tmp_path / "before.tflite", activated("RELU")), tmp_path / "after.tflite"
-    litefuse.quantize(before, "int8", representative_dataset=ROWS, **options).save(after)
+    litefuse.quantize(before, litefuse.Quantization("int8", samples=ROWS, **options)).save(after)
     assert "RELU" in [op.name for op in Model(after.read_bytes()).graphs[0].ops]
 
 
@@ -85,10 +85,10 @@ def beside_signed_numbers(kind: str) -> Graph:
 @pytest.mark.parametrize("kind", ["RELU", "RELU6", "RELU_N1_TO_1"])
 @pytest.mark.parametrize("form", ["int8", "int16"])
 @pytest.mark.parametrize("factor", [0.5, 4.0])
-def test_a_range_with_other_numbers(tmp_path: Path, kind: str, form: Quantization, factor: float) -> None:
+def test_a_range_with_other_numbers(tmp_path: Path, kind: str, form: QuantizationForm, factor: float) -> None:
     rows = [factor * row for row in ROWS]
     before, after = saved(tmp_path / "before.tflite", beside_signed_numbers(kind)), tmp_path / "after.tflite"
-    litefuse.quantize(before, form, representative_dataset=rows, require_integer=True).save(after)
+    litefuse.quantize(before, litefuse.Quantization(form, samples=rows, require_integer=True)).save(after)
     expected, actual = Interpreter(before).get_signature_runner(), Interpreter(after).get_signature_runner()
     for x in (rows[2], rows[7], rows[2]):
         y = expected(x=x)["y"]
@@ -103,7 +103,7 @@ def test_a_range_with_other_numbers(tmp_path: Path, kind: str, form: Quantizatio
 
 @pytest.mark.parametrize("form", ["dynamic", "weights", "float16", "int8", "int16"])
 @pytest.mark.parametrize("kept", [False, True])
-def test_fused_ones_of_other_converters(tmp_path: Path, form: Quantization, kept: bool) -> None:
+def test_fused_ones_of_other_converters(tmp_path: Path, form: QuantizationForm, kept: bool) -> None:
     graph = activated("RELU")
     operator, kind, _ = graph.operators[0]
     assert kind == "TRANSPOSE_CONV"
@@ -111,7 +111,7 @@ def test_fused_ones_of_other_converters(tmp_path: Path, form: Quantization, kept
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
     samples = ROWS if form in {"int8", "int16"} else None
     options: dict[str, Any] = {"keep_float_ops": ["CONV_2D_TRANSPOSE"]} if kept else {}
-    litefuse.quantize(before, form, representative_dataset=samples, **options).save(after)
+    litefuse.quantize(before, litefuse.Quantization(form, samples=samples, **options)).save(after)
     names = [op.name for op in Model(after.read_bytes()).graphs[0].ops]
     assert ("RELU" in names) == (form != "int8" or kept)
     expected, actual = Interpreter(before).get_signature_runner(), Interpreter(after).get_signature_runner()

@@ -12,7 +12,7 @@ import litefuse
 from litefuse.conversion.quantization.difference import layer_differences
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import InterpreterError
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from tests.conversion.quantization.models import saved, take_samples
 from tests.every import every
 from tests.litert.runtime.models import Graph
@@ -58,7 +58,7 @@ def test_tensors_of_other_names_are_skipped(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["dynamic", "float16", "int8", "int16"])
-def test_of_a_quantized_model(tmp_path: Path, form: Quantization) -> None:
+def test_of_a_quantized_model(tmp_path: Path, form: QuantizationForm) -> None:
     graph = Graph()
     x, weights = graph.input("x", [1, 32]), graph.tensor("weights", [32, 32], value=WEIGHTS)
     product = graph.tensor("product", [1, 32])

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
+import litefuse
 from litefuse.conversion.quantization.adjusted_ranges import share_ranges
 from litefuse.conversion.quantization.calibration import ranges_of, read_once
 from litefuse.conversion.quantization.litert_quantizer import read_model
@@ -17,7 +18,7 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.samples import calls_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.options.quantization import quantization_options
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
@@ -58,7 +59,7 @@ def moved(op: str, *, width: int = 6, returned: bool = False) -> tuple[Graph, np
 
 @pytest.mark.parametrize("form", ["int8", "int16"])
 @pytest.mark.parametrize("op", OPS)
-def test_they_are_integers(tmp_path: Path, op: str, form: Quantization) -> None:
+def test_they_are_integers(tmp_path: Path, op: str, form: QuantizationForm) -> None:
     graph, constant = moved(op)
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
     found = quantize_model(before, after, form, take_samples(ROWS))
@@ -103,7 +104,7 @@ def test_outputs_and_what_the_user_keeps_stay_in_floating_point(tmp_path: Path) 
     assert quantize_model(before, after, "int8", take_samples(ROWS)).kinds == OpKinds(2, 0, 1)
     np.testing.assert_array_equal(Interpreter(after).get_signature_runner()(x=ROWS[0])["made"], constant)
     before = saved(tmp_path / "before.tflite", moved("TILE")[0])
-    options = quantization_options("int8", keep_float=["^made;"])
+    options = quantization_options("int8", litefuse.Quantization(keep_float=["^made;"]))
     assert quantize_model(before, after, "int8", take_samples(ROWS), options=options).kinds == OpKinds(2, 0, 1)
 
 
@@ -136,7 +137,7 @@ def looked_up(readers: int = 1) -> Graph:
 
 
 @pytest.mark.parametrize(("form", "readers"), [("int8", 1), ("int8", 2), ("int16", 1)])
-def test_rows_of_a_table(tmp_path: Path, form: Quantization, readers: int) -> None:
+def test_rows_of_a_table(tmp_path: Path, form: QuantizationForm, readers: int) -> None:
     before, after = saved(tmp_path / "before.tflite", looked_up(readers)), tmp_path / "after.tflite"
     quantize_model(before, after, form, take_samples(IDS))
     read = Model(after.read_bytes()).graphs[0]
@@ -158,7 +159,7 @@ def test_rows_of_a_table(tmp_path: Path, form: Quantization, readers: int) -> No
 def test_a_table_of_one_scale(tmp_path: Path, one_scale: bool) -> None:
     """With ``granularity="tensor"``, or where a target reads one scale alone, as tflite-micro does."""
     before, after = saved(tmp_path / "before.tflite", looked_up()), tmp_path / "after.tflite"
-    options = quantization_options("int16", granularity="channel" if one_scale else "tensor")
+    options = quantization_options("int16", litefuse.Quantization(granularity="channel" if one_scale else "tensor"))
     options = options._replace(lookups_of_one_scale=one_scale)
     quantize_model(before, after, "int16", take_samples(IDS), options=options)
     (lookup,) = [each for each in Model(after.read_bytes()).graphs[0].ops if each.name == "EMBEDDING_LOOKUP"]

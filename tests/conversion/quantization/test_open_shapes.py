@@ -17,7 +17,7 @@ from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import QuantizationParameters
-from litefuse.support.options.forms import QUANTIZATIONS, Quantization
+from litefuse.support.options.forms import QUANTIZATIONS, QuantizationForm
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -43,7 +43,7 @@ def rows(count: int) -> Any:
 
 @pytest.mark.parametrize("quantized_io", [False, True])
 @pytest.mark.parametrize("form", QUANTIZATIONS)
-def test_each_form_keeps_them(tmp_path: Path, form: Quantization, quantized_io: bool) -> None:
+def test_each_form_keeps_them(tmp_path: Path, form: QuantizationForm, quantized_io: bool) -> None:
     before, after = saved(tmp_path / "before.tflite", product()), tmp_path / "after.tflite"
     samples = take_samples([rows(1 + number % 3) for number in range(8)]) if form in {"int8", "int16"} else None
     quantize_model(before, after, form, samples, quantized_io=quantized_io and samples is not None)

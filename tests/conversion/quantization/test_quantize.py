@@ -17,7 +17,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.options.quantization import QuantizationOptions
 from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.conversion.quantization.test_recurrent import STEPS, lstm
@@ -37,7 +37,7 @@ def output(path: Path, x: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 
 @pytest.mark.parametrize(("form", "size"), [("dynamic", 0.4), ("weights", 0.4), ("float16", 0.65)])
-def test_weights(tmp_path: Path, form: Quantization, size: float) -> None:
+def test_weights(tmp_path: Path, form: QuantizationForm, size: float) -> None:
     before, after = saved(tmp_path / "before.tflite", dense(WEIGHTS)), tmp_path / "after.tflite"
     found = quantize_model(before, after, form)
     assert found.unchecked is None
@@ -51,7 +51,7 @@ def test_weights(tmp_path: Path, form: Quantization, size: float) -> None:
 
 @pytest.mark.parametrize("quantized_io", [False, True])
 @pytest.mark.parametrize("form", ["int8", "int16"])
-def test_integers(tmp_path: Path, form: Quantization, quantized_io: bool) -> None:
+def test_integers(tmp_path: Path, form: QuantizationForm, quantized_io: bool) -> None:
     before, after = saved(tmp_path / "before.tflite", dense(WEIGHTS)), tmp_path / "after.tflite"
     found = quantize_model(before, after, form, samples(), quantized_io=quantized_io)
     assert found.error is not None
@@ -152,7 +152,7 @@ def test_ranges_that_are_infinite(tmp_path: Path) -> None:
     ("form", "reason"),
     [("float16", "its weights are an output of the model"), ("weights", "its weights are an output of the model")],
 )
-def test_weights_that_are_an_output(tmp_path: Path, form: Quantization, reason: str) -> None:
+def test_weights_that_are_an_output(tmp_path: Path, form: QuantizationForm, reason: str) -> None:
     graph = dense(WEIGHTS)
     graph.outputs.append(1)
     before = saved(tmp_path / "before.tflite", graph)
@@ -170,7 +170,7 @@ def test_weights_that_are_an_output(tmp_path: Path, form: Quantization, reason: 
         ("recipe", ("float32", "float32"), "litert-quantizer's recipes know no LSTM"),
     ],
 )
-def test_forms_of_lstms(tmp_path: Path, form: Quantization, types: tuple[str, str], reason: str | None) -> None:
+def test_forms_of_lstms(tmp_path: Path, form: QuantizationForm, types: tuple[str, str], reason: str | None) -> None:
     before, after = saved(tmp_path / "before.tflite", lstm(0.5, 0.0)), tmp_path / "after.tflite"
     left: list[FloatLayer] = []
     given = take_samples([np.ones((1, STEPS, 2), np.float32)] * 2) if form not in {"dynamic", "weights"} else None
@@ -218,7 +218,7 @@ def test_the_last_cell_state_is_read_where_the_op_leaves_it(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("form", ["int8", "int16"])
-def test_loops_stay_in_floating_point(tmp_path: Path, form: Quantization) -> None:
+def test_loops_stay_in_floating_point(tmp_path: Path, form: QuantizationForm) -> None:
     """Their subgraphs have the types of their op."""
     condition, body, graph = Graph(), Graph(), Graph()
     inner, limit = condition.input("c", [1]), condition.tensor("limit", [1], value=[8.0])

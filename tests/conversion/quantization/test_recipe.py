@@ -13,17 +13,18 @@ import numpy.typing as npt
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 
+import litefuse
 from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.litert_quantizer import read_model
-from litefuse.conversion.quantization.option_checks import check_samples, check_target
+from litefuse.conversion.quantization.option_checks import check_quantization
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.recipe import ModelFacts, kept_results, recipe_of
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.litert.runtime.schema_objects import tensor_name
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import dense, saved, take_samples
@@ -84,11 +85,11 @@ def outputs(path: Path, x: npt.NDArray[np.float32]) -> list[npt.NDArray[Any]]:
     return [np.array(dequantized(runner(x=quantized(x, takes))["y"], gives)) for _ in range(2)]
 
 
-def check(tmp_path: Path, graph: Graph, form: Quantization, tolerance: float, **choices: Any) -> Path:
+def check(tmp_path: Path, graph: Graph, form: QuantizationForm, tolerance: float, **choices: Any) -> Path:
     """Quantizes a model and compares it with the one before, twice in a row."""
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
     quantized_io: QuantizedIo = choices.pop("quantized_io", False)
-    options = quantization_options(form, **choices)
+    options = quantization_options(form, litefuse.Quantization(**choices))
     given = samples() if form in {"int8", "int16"} or options.has_integer_activations else None
     quantize_model(before, after, form, given, quantized_io=quantized_io, options=options)
     x = np.random.default_rng(2).normal(size=(1, 64)).astype(np.float32)
@@ -115,7 +116,7 @@ def check(tmp_path: Path, graph: Graph, form: Quantization, tolerance: float, **
         ("weights", {"rotate": "hadamard", "weight_bits": 4}, (INT4, 32)),
     ],
 )
-def test_weights(tmp_path: Path, form: Quantization, choices: dict[str, Any], expected: tuple[int, int]) -> None:
+def test_weights(tmp_path: Path, form: QuantizationForm, choices: dict[str, Any], expected: tuple[int, int]) -> None:
     after = check(tmp_path, layers(64, 32), form, 0.25 if "weight_bits" in choices else 0.03, **choices)
     assert weights_of(after)["w0"] == expected
 
@@ -140,7 +141,7 @@ def test_small_weights_stay(tmp_path: Path, smallest: int | None, expected: int)
 
 @pytest.mark.parametrize("form", ["dynamic", "weights", "float16", "int8", "int16"])
 @pytest.mark.parametrize("quantized_io", [False, True])
-def test_layers_stay_in_floating_point(tmp_path: Path, form: Quantization, quantized_io: bool) -> None:
+def test_layers_stay_in_floating_point(tmp_path: Path, form: QuantizationForm, quantized_io: bool) -> None:
     if quantized_io and form not in {"int8", "int16"}:
         return
     graph = layers(64, 64, 64, 32)
@@ -155,7 +156,7 @@ def test_layers_stay_in_floating_point(tmp_path: Path, form: Quantization, quant
 def test_kinds_of_ops_stay_in_floating_point(tmp_path: Path) -> None:
     graph = dense(WEIGHTS)
     before = saved(tmp_path / "before.tflite", graph)
-    options = quantization_options("int8", keep_float_ops=["FULLY_CONNECTED"])
+    options = quantization_options("int8", litefuse.Quantization(keep_float_ops=["FULLY_CONNECTED"]))
     assert quantize_model(before, tmp_path / "after.tflite", "int8", samples(), options=options).error == 0
 
 
@@ -180,7 +181,7 @@ def test_inputs_and_outputs_of_uint8(tmp_path: Path) -> None:
     ids=str,
 )
 def test_inputs_and_outputs_of_different_types(
-    tmp_path: Path, form: Quantization, quantized_io: QuantizedIo, types: tuple[str, str]
+    tmp_path: Path, form: QuantizationForm, quantized_io: QuantizedIo, types: tuple[str, str]
 ) -> None:
     after = check(tmp_path, layers(64, 32), form, 0.05, quantized_io=quantized_io)
     runner = Interpreter(after).get_signature_runner("serve")
@@ -241,9 +242,9 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_refused_before_it_begins(form: Quantization | None, choices: dict[str, Any], message: str) -> None:
+def test_what_is_refused_before_it_begins(form: QuantizationForm | None, choices: dict[str, Any], message: str) -> None:
     with pytest.raises(LitefuseError, match=message):
-        quantization_options(form, **choices)
+        quantization_options(form, litefuse.Quantization(**choices))
 
 
 @pytest.mark.parametrize(
@@ -265,7 +266,7 @@ def test_what_is_refused_before_it_begins(form: Quantization | None, choices: di
 )
 def test_what_the_model_does_not_have(tmp_path: Path, choices: dict[str, Any], message: str) -> None:
     before = saved(tmp_path / "before.tflite", layers(64, 64, 32))
-    form: Quantization = "recipe" if "recipe" in choices else "dynamic"
+    form: QuantizationForm = "recipe" if "recipe" in choices else "dynamic"
     with pytest.raises(LitefuseError, match=message):
         quantize_model(before, tmp_path / "after.tflite", form, options=QuantizationOptions(**choices))
     assert not (tmp_path / "after.tflite").exists()
@@ -279,14 +280,14 @@ def test_names_that_are_not_ascii(tmp_path: Path) -> None:
     graph.builtin("FULLY_CONNECTED", [x, w, -1], [hidden])
     graph.builtin("ADD", [hidden, hidden], [y])
     before = saved(tmp_path / "before.tflite", graph)
-    options = quantization_options("dynamic", keep_float=["größe"])
+    options = quantization_options("dynamic", litefuse.Quantization(keep_float=["größe"]))
     assert kept_results(before, options) == {"größe(1)"}
     quantize_model(before, tmp_path / "after.tflite", "dynamic", options=options)
     assert weights_of(tmp_path / "after.tflite")["w"] == (FLOAT32, 0)
 
 
 @pytest.mark.parametrize(("form", "expected"), [("int8", "INT32"), ("int16", "INT64")])
-def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> None:
+def test_types_of_biases(tmp_path: Path, form: QuantizationForm, expected: str) -> None:
     after = check(tmp_path, layers(64, 32), form, 0.05)
     (graph,) = read_model(after).subgraphs
     (bias,) = (each for each in graph.tensors if tensor_name(each) == "b0")
@@ -296,42 +297,40 @@ def test_types_of_biases(tmp_path: Path, form: Quantization, expected: str) -> N
 @pytest.mark.parametrize(
     ("form", "quantized_io", "message"),
     [
-        ("dynamic", True, "quantized_io is only for the quantizations 'int8', 'int16' and 'qat'"),
-        ("float16", "uint8", "quantized_io is only for the quantizations 'int8', 'int16' and 'qat'"),
+        ("dynamic", True, "io is only for the quantizations 'int8', 'int16' and 'qat'"),
+        ("float16", "uint8", "io is only for the quantizations 'int8', 'int16' and 'qat'"),
         ("int16", "uint8", "uint8 inputs and outputs require int8 activations, not 'int16'"),
         ("qat", "uint8", "uint8 inputs and outputs require int8 activations, not 'qat'"),
-        ("int8", "int4", "quantized_io is 'int4'; there is False, True and 'uint8'"),
+        ("int8", "int4", "io is 'int4'; there is False, True and 'uint8'"),
         ("int8", ("uint8",), "or a pair of these for inputs and outputs"),
         ("int8", (True, 1.0), "or a pair of these for inputs and outputs"),
         ("int16", ("uint8", True), "uint8 inputs and outputs require int8 activations, not 'int16'"),
         ("qat", (True, False), "the quantization 'qat' has inputs and outputs of one type"),
-        ("recipe", True, "quantized_io cannot be combined with a recipe"),
+        ("recipe", True, "io cannot be combined with a recipe"),
     ],
 )
-def test_types_of_inputs_that_are_refused(form: Quantization, quantized_io: QuantizedIo, message: str) -> None:
-    options = quantization_options(form, recipe=[ENTRY] if form == "recipe" else None)
+def test_types_of_inputs_that_are_refused(form: QuantizationForm, quantized_io: QuantizedIo, message: str) -> None:
+    recipe = [ENTRY] if form == "recipe" else None
+    quantization = litefuse.Quantization(None if recipe else form, recipe=recipe, io=quantized_io)
     with pytest.raises(LitefuseError, match=message):
-        check_samples(form, None, quantized_io=quantized_io, options=options, require_integer=False, preprocess=False)
+        check_quantization(quantization, "cpu")
 
 
 def test_samples_that_are_lacking() -> None:
-    with pytest.raises(LitefuseError, match="the quantization 'int8' needs a representative dataset"):
-        check_samples(
-            "int8", None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=False
-        )
+    with pytest.raises(LitefuseError, match="the quantization 'int8' needs samples"):
+        check_quantization(litefuse.Quantization("int8"), "cpu")
 
 
 @pytest.mark.parametrize("form", ["int8", "auto"])
-def test_a_function_for_images_without_images(form: Quantization) -> None:
+def test_a_function_for_images_without_images(form: QuantizationForm) -> None:
+    limit = 0.1 if form == "auto" else None
     with pytest.raises(LitefuseError, match="preprocess requires a folder of images"):
-        check_samples(
-            form, None, quantized_io=False, options=QuantizationOptions(), require_integer=False, preprocess=True
-        )
+        check_quantization(litefuse.Quantization(form, preprocess=str, max_error=limit), "cpu")
 
 
 def test_refusals_name_the_options_as_they_are_given() -> None:
     with pytest.raises(LitefuseError, match="so rotate has no effect"):
-        quantization_options("float16", rotate="hadamard")
+        quantization_options("float16", litefuse.Quantization(rotate="hadamard"))
 
 
 @pytest.mark.parametrize("target", ["micro", "ethos-u"])
@@ -345,22 +344,23 @@ def test_refusals_name_the_options_as_they_are_given() -> None:
         ("weights", {"weight_bits": 4, "granularity": "tensor"}, "weight_bits=4 is not for the target"),
     ],
 )
-def test_forms_that_a_target_does_not_run(form: Quantization, choices: Any, message: str, target: str) -> None:
-    options = quantization_options(form, **choices)
-    check_target(form, options, "cpu")
+def test_forms_that_a_target_does_not_run(form: QuantizationForm, choices: Any, message: str, target: str) -> None:
+    given: dict[str, Any] = {"max_error": 0.1} if form == "auto" else {"samples": []} if form == "int8" else {}
+    quantization = litefuse.Quantization(form, **choices, **given)
+    check_quantization(quantization, "cpu")
     with pytest.raises(LitefuseError, match=message):
-        check_target(form, options, target)
+        check_quantization(quantization, target)
 
 
 def test_int4_weights_for_microcontrollers_have_one_scale() -> None:
-    options = quantization_options("int8", weight_bits=4, granularity="tensor")
-    check_target("int8", options, "micro")
+    quantization = litefuse.Quantization("int8", samples=[], weight_bits=4, granularity="tensor")
+    check_quantization(quantization, "micro")
     with pytest.raises(LitefuseError, match="Vela takes no int4 weights"):
-        check_target("int8", options, "ethos-u")
+        check_quantization(quantization, "ethos-u")
 
 
 @pytest.mark.parametrize("form", ["dynamic", "weights", "float16", "int8"])
-def test_weights_that_are_outputs(tmp_path: Path, form: Quantization) -> None:
+def test_weights_that_are_outputs(tmp_path: Path, form: QuantizationForm) -> None:
     graph = dense(WEIGHTS)
     graph.outputs.append(next(index for index, (each, _) in enumerate(graph.tensors) if each.name == "weights"))
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"

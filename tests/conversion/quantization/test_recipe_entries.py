@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from litefuse.conversion.quantization.recipe import ModelFacts, mixed_recipe, recipe_of
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo
 
 FACTS = ModelFacts({"product"}, {"returned"}, {"even": 64, "odd": 33, "four": 34}, {"real", "product"})
@@ -33,7 +33,7 @@ def shown(entry: Mapping[str, Any]) -> str:
     return "; ".join(part for part in parts if part)
 
 
-FORMS: list[tuple[Quantization, dict[str, Any], ModelFacts, QuantizedIo, str]] = [
+FORMS: list[tuple[QuantizationForm, dict[str, Any], ModelFacts, QuantizedIo, str]] = [
     (
         "float16",
         {},
@@ -168,7 +168,7 @@ x *; no_quantize
 
 @pytest.mark.parametrize(("form", "choices", "facts", "quantized_io", "expected"), FORMS)
 def test_entries(
-    form: Quantization, choices: dict[str, Any], facts: ModelFacts, quantized_io: QuantizedIo, expected: str
+    form: QuantizationForm, choices: dict[str, Any], facts: ModelFacts, quantized_io: QuantizedIo, expected: str
 ) -> None:
     entries = recipe_of(form, QuantizationOptions(**choices), facts, quantized_io=quantized_io)
     assert [*map(shown, entries)] == expected.strip().splitlines()

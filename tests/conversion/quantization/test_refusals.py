@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import litefuse
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.difference import Reference
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe
@@ -47,8 +48,8 @@ def test_the_op_is_named_and_can_be_left(tmp_path: Path, name: str) -> None:
     assert repr(pattern) in raised.value.hint
     # The next one takes what it computes, and is left as well.
     with pytest.raises(LitefuseError, match="refused the model at TANH 'y'"):
-        applied(path, quantization_options("int8", keep_float=[pattern]))
-    applied(path, quantization_options("int8", keep_float=[pattern], keep_float_ops=["TANH"]))
+        applied(path, quantization_options("int8", litefuse.Quantization(keep_float=[pattern])))
+    applied(path, quantization_options("int8", litefuse.Quantization(keep_float=[pattern], keep_float_ops=["TANH"])))
 
 
 def test_what_is_about_no_op(tmp_path: Path) -> None:

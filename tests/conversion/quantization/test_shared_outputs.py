@@ -10,7 +10,7 @@ import pytest
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -34,7 +34,7 @@ def shared(*readers: str) -> Graph:
 @pytest.mark.parametrize("form", ["int8", "int16"])
 @pytest.mark.parametrize("readers", [("TANH",), ("COS",), ("TANH", "COS"), ("COS", "TANH", "LOGISTIC"), ("COS", "SIN")])
 def test_readers_of_integers_and_of_floating_point(
-    tmp_path: Path, readers: tuple[str, ...], form: Quantization, quantized_io: bool
+    tmp_path: Path, readers: tuple[str, ...], form: QuantizationForm, quantized_io: bool
 ) -> None:
     before, after = saved(tmp_path / "before.tflite", shared(*readers)), tmp_path / "after.tflite"
     found = quantize_model(before, after, form, take_samples(ROWS), quantized_io=quantized_io)

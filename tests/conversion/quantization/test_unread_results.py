@@ -9,7 +9,7 @@ import pytest
 
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
@@ -40,7 +40,7 @@ def parts(op: str, last: str | None) -> Graph:
 @pytest.mark.parametrize("form", ["int8", "int16"])
 @pytest.mark.parametrize("last", [None, "TANH"])
 @pytest.mark.parametrize("op", ["SPLIT", "UNPACK"])
-def test_they_are_integers_too(tmp_path: Path, op: str, last: str | None, form: Quantization) -> None:
+def test_they_are_integers_too(tmp_path: Path, op: str, last: str | None, form: QuantizationForm) -> None:
     before, after = saved(tmp_path / "before.tflite", parts(op, last)), tmp_path / "after.tflite"
     found = quantize_model(before, after, form, take_samples(ROWS))
     assert found.kinds == OpKinds(2 + (last is not None), 0, 0)

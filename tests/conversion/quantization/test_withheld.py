@@ -13,7 +13,7 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.schema_objects import objects_of
 from litefuse.passes.legalize.images.suppression import FAR
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph, model
@@ -63,7 +63,7 @@ def test_constant_divisors_near_zero(tmp_path: Path, divisors: list[float], expe
 
 
 @pytest.mark.parametrize(("form", "expected"), [("int8", OpKinds(1, 0, 0)), ("int16", OpKinds(0, 0, 1))])
-def test_products_with_a_constant_first_factor(tmp_path: Path, form: Quantization, expected: OpKinds) -> None:
+def test_products_with_a_constant_first_factor(tmp_path: Path, form: QuantizationForm, expected: OpKinds) -> None:
     graph = Graph()
     weights = np.random.default_rng(1).normal(size=(2, 3, 64)).astype(np.float32)
     x, w = graph.input("x", [2, 64, 5]), graph.tensor("w", [2, 3, 64], value=weights)

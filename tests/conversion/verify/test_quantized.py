@@ -31,8 +31,8 @@ FORMS: dict[str, dict[str, Any]] = {
     "dynamic": {"min_weight_elements": 0},
     "weights": {},
     "float16": {},
-    "int8, integers": {"quantized_io": True},
-    "int8, uint8": {"quantized_io": "uint8"},
+    "int8, integers": {"io": True},
+    "int8, uint8": {"io": "uint8"},
     "dynamic, int4": {"min_weight_elements": 0, "weight_bits": 4},
     "int8, tensor": {"granularity": "tensor"},
 }
@@ -74,11 +74,12 @@ def samples(seed: int = 1, count: int = 16) -> list[Any]:
 @functools.cache
 def form(name: str = "int8") -> bytes:
     of = name.partition(",")[0]
-    dataset = {"representative_dataset": samples()} if of in {"int8", "int16"} else {}
+    dataset: dict[str, Any] = {"samples": samples()} if of in {"int8", "int16"} else {}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "float.tflite"
         file.write_bytes(ORIGINAL)
-        return litefuse.quantize(file, of, **dataset, **FORMS[name]).model_bytes  # pyright: ignore[reportArgumentType]
+        quantization = litefuse.Quantization(of, **dataset, **FORMS[name])  # pyright: ignore[reportArgumentType]
+        return litefuse.quantize(file, quantization).model_bytes
 
 
 def faults(verification: Verification) -> list[str]:
@@ -187,7 +188,7 @@ def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(content)
     np.savez(tmp_path / "rows.npz", größe=np.concatenate(samples(5, 40)))
     given = [str(tmp_path / "q.tflite"), str(tmp_path / "float.tflite")]
-    arguments = ["verify", *given, "--representative-dataset", str(tmp_path / "rows.npz")]
+    arguments = ["verify", *given, "--samples", str(tmp_path / "rows.npz")]
     done = CliRunner().invoke(app, [*arguments, "--layers"])
     assert done.exit_code == 0, done.output
     assert "calls          40" in done.output

@@ -170,7 +170,7 @@ def test_rounding_of_an_original_is_that_of_its_own_ops(processes: Processes, tm
             assert original.moves([[CALL, CALL]], OUTPUTS) == [[{}, {}]]
         assert len(processes.jobs) == 4
     assert (conversion.source, conversion.signatures, conversion.tags) == (folder, ("serve",), ("serve",))
-    assert (conversion.allow_custom_ops, conversion.narrow, conversion.check_fusions) == (True, True, False)
+    assert (conversion.allow_custom_ops, conversion.dtypes, conversion.check_fusions) == (True, "narrow", False)
     assert (conversion.composites, conversion.rnn) == (CompositeForms("inline"), "loop")
     assert (conversion.input_arrays, conversion.output_arrays) == (None, None)
     assert (job.model, job.signatures, job.moves) == (str(conversion.output), ("serve",), "ops")

@@ -147,7 +147,7 @@ def converted(
 ) -> litefuse.Report:
     monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
     litefuse.custom_op("my_custom_fused_op")(kernel)
-    return litefuse.convert(SAVED_MODEL, check_file=check).report
+    return litefuse.convert(SAVED_MODEL, checks=litefuse.Checks(file=check)).report
 
 
 def test_the_report_says_why_a_file_was_not_called(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +156,7 @@ def test_the_report_says_why_a_file_was_not_called(monkeypatch: pytest.MonkeyPat
     assert check is not None
     assert not check.ran
     assert "my_custom_fused_op" in (check.reason or "")
-    assert litefuse.convert(SAVED_MODEL, check_file=False).report.file_check is None
+    assert litefuse.convert(SAVED_MODEL, checks=litefuse.Checks(file=False)).report.file_check is None
 
 
 def test_a_kernel_that_dies_keeps_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

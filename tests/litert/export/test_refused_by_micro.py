@@ -14,6 +14,7 @@ import litefuse
 from litefuse.conversion.verify.targets.target_check import TargetReport
 from litefuse.litert.export.edited_file import PLAN, complete_file, edit_file
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.support.options.quantization import Granularity
 from tests.litert.runtime.models import Graph, model
 
 RANDOM = np.random.default_rng(7)
@@ -43,8 +44,8 @@ def plans(path: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("granularity", ["channel", "tensor"])
-def test_it_refuses_weights_of_several_scales(tmp_path: Path, granularity: str) -> None:
-    path = quantized(tmp_path, granularity=granularity)
+def test_it_refuses_weights_of_several_scales(tmp_path: Path, granularity: Granularity) -> None:
+    path = quantized(tmp_path, quantize=litefuse.Quantization(granularity=granularity))
     report = report_of(path)
     if granularity == "tensor":
         assert (report.verdict, plans(path)) == ("accelerated", [])

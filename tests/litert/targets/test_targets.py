@@ -113,14 +113,16 @@ def test_a_conversion_for_a_target_of_a_package() -> None:
     assert result.report.target == "mine"
     (check,) = result.report.target_checks
     assert check.target == "mine"
-    assert litefuse.convert(SAVED_MODEL, target="mine", check=False).report.target_checks == ()
+    assert (
+        litefuse.convert(SAVED_MODEL, target="mine", checks=litefuse.Checks(targets=False)).report.target_checks == ()
+    )
 
 
 @pytest.mark.usefixtures("installed")
 def test_acceleration_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file is kept if a target refuses an op, or computes other numbers, or cannot be asked."""
     path = tmp_path / "model.tflite"
-    options = ("--allow-custom-ops", "--require-accelerated", "-o", path)
+    options = ("--allow-custom-ops", "all", "--check-target", "required", "-o", path)
     outcome = run("convert", SAVED_MODEL, "--target", "dying", "--target", "cpu", "--json", *options)
     assert outcome.code == 5
     told = json.loads(outcome.out)["error"]
@@ -132,7 +134,7 @@ def test_acceleration_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert outcome.code == 5
     assert "it is away" in outcome.err
     assert [*tmp_path.glob("*.tflite")] == []
-    for wrong in (("--target", "cpu"), ("--target", "mine", "--no-check")):
+    for wrong in (("--target", "cpu"), ("--target", "mine", "--check-target", "no")):
         outcome = run("convert", SAVED_MODEL, *wrong, *options)
         assert outcome.code == 1
         assert "leave out require_accelerated" in outcome.err

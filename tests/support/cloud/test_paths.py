@@ -530,7 +530,7 @@ def test_functions(store: Any, model: str) -> None:
     assert store.cat_file("memory://b/a.tflite") == result.model_bytes
     assert "serving_default" in litefuse.Interpreter("memory://b/a.tflite").get_signature_list()
     assert litefuse.diff("memory://b/a.tflite", result).verdict == "identical"
-    quantized = litefuse.quantize("memory://b/a.tflite", "weights", min_weight_elements=0)
+    quantized = litefuse.quantize("memory://b/a.tflite", litefuse.Quantization("weights", min_weight_elements=0))
     quantized.save("memory://b/q.tflite")
     assert len(store.cat_file("memory://b/q.tflite")) == len(quantized.model_bytes)
     assert litefuse.check("memory://b/a.tflite", "cpu").model == "memory://b/a.tflite"
@@ -571,7 +571,7 @@ def test_commands(store: Any, model: str, tmp_path: Path) -> None:
     code, out = run("verify", url, url, *given, "--json")
     assert (code, json.loads(out)["model"]) == (0, url)
     assert run("diff", url, url)[0] == 0
-    code, out = run("quantize", url, "-o", "memory://b/o/q.tflite", "--form", "weights", "--json")
+    code, out = run("quantize", url, "-o", "memory://b/o/q.tflite", "--quantize", "weights", "--json")
     assert code == 0, out
     assert run("report", url, model, "-o", "memory://b/o/r.html", "--no-time", "--no-verify")[0] == 0
     found = sorted(each.removeprefix("/b/o/") for each in store.find("memory://b/o"))

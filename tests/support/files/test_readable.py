@@ -37,7 +37,7 @@ COMMANDS = [
         "kernels generate PATH -o out",
         "kernels new Op --from PATH --to out",
         "kernels test PATH PATH",
-        "quantize PATH --form dynamic -o out.tflite",
+        "quantize PATH --quantize dynamic -o out.tflite",
     ),
     *("report PATH -o out.html", "run PATH", "show PATH --bytes --write-node-data out", "verify PATH PATH"),
 ]
@@ -50,7 +50,7 @@ FILES: dict[str, Callable[[Path], object]] = {
     "metadata": lambda path: Finish.of(path, None),
     "models.toml": read_models_file,
     "read_calls": lambda path: read_calls(path, ["Op"]),
-    "recipe": lambda path: quantization_options("recipe", recipe=str(path)),
+    "recipe": lambda path: quantization_options("recipe", litefuse.Quantization(recipe=str(path))),
 }
 
 
@@ -109,7 +109,7 @@ def test_a_long_path_is_shortened() -> None:
 
 
 def test_a_name_that_no_file_can_have_is_not_written(tmp_path: Path) -> None:
-    result = litefuse.convert(litefuse.tools.demo.SAVED_MODEL, check_file=False)
+    result = litefuse.convert(litefuse.tools.demo.SAVED_MODEL, checks=litefuse.Checks(file=False))
     for name in ("x" * 300, "a\0b"):
         with pytest.raises(LitefuseError, match="cannot be written"):
             result.save(tmp_path / name)

@@ -228,7 +228,7 @@ def test_a_log_does_not_go_where_it_must_not(name: str, tmp_path: Path, demo_mod
     model = tmp_path / "m.tflite"
     model.write_bytes(demo_model.read_bytes())
     target = name if name == "-" else tmp_path / name
-    arguments = ("quantize", model, "--form", "float16", "-o", tmp_path / "out.tflite")
+    arguments = ("quantize", model, "--quantize", "float16", "-o", tmp_path / "out.tflite")
     code, _, told = command(*arguments, "--log-file", target)
     assert (code, "the log cannot be written" in told) == (1, True)
     assert model.read_bytes() == demo_model.read_bytes()

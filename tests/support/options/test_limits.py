@@ -24,7 +24,7 @@ from litefuse.frontends.saved_model.messages import (
     TensorProto,
     TensorShapeProto,
 )
-from litefuse.support.options.limits import Limits, check_constant, held_bytes, limited
+from litefuse.support.options.limits import SizeLimits, check_constant, held_bytes, limited
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
 
@@ -115,15 +115,15 @@ def test_functions_that_double_at_each_level(tmp_path: Path, levels: int, number
 def test_the_limit_of_ops_counts_them_exactly(tmp_path: Path) -> None:
     graph = doubling(tmp_path, 3)
     with pytest.raises(LimitError, match="the model would have ") as caught:
-        litefuse.convert(graph, max_ops=1)
+        litefuse.convert(graph, limits=litefuse.Limits(max_ops=1))
     found = re.search(r"have (\d+) ops", caught.value.message)
     assert found is not None
     ops = int(found[1])
     assert ops == 2 + 7 * 3 + 8 * 2  # a call and a return; twice a call, and a return; a sine and a return
     assert "of 2 ops, is run from 8 places" in caught.value.message or "of 3 ops" in caught.value.message
     with pytest.raises(LimitError, match="max_ops"):
-        litefuse.convert(graph, max_ops=ops - 1)
-    assert litefuse.convert(graph, max_ops=ops).report.op_counts["SIN"] == 8
+        litefuse.convert(graph, limits=litefuse.Limits(max_ops=ops - 1))
+    assert litefuse.convert(graph, limits=litefuse.Limits(max_ops=ops)).report.op_counts["SIN"] == 8
 
 
 def test_inspect_tells_of_a_model_that_doubles(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_huge_constant_of_a_small_file(tmp_path: Path, kind: str) -> None:
 def test_the_limit_of_constants_can_be_changed(tmp_path: Path, kind: str) -> None:
     graph = write(tmp_path, *huge(kind, 300), *used("v"))
     with pytest.raises(LimitError, match="max_constant_bytes"):
-        litefuse.convert(graph, max_constant_bytes=1000)
+        litefuse.convert(graph, limits=litefuse.Limits(max_constant_bytes=1000))
     litefuse.convert(graph)
 
 
@@ -193,13 +193,13 @@ def test_constants_count_together(tmp_path: Path) -> None:
     sums = [node(f"y{i}", "Mul", f"y{i - 1}" if i else "x", f"v{i}") for i in range(8)]
     graph = write(tmp_path, *splats, *sums, node("y", "Neg", "y7"))
     with pytest.raises(LimitError, match="the constants of the model would be 64,000 bytes"):
-        litefuse.convert(graph, max_constant_bytes=40_000)
-    litefuse.convert(graph, max_constant_bytes=64_000)
+        litefuse.convert(graph, limits=litefuse.Limits(max_constant_bytes=40_000))
+    litefuse.convert(graph, limits=litefuse.Limits(max_constant_bytes=64_000))
 
 
 def test_constants_that_the_file_holds_are_not_limited(tmp_path: Path) -> None:
     weight = constant("v", DataType.FLOAT32, [1000, 2], tensor_content=bytes(range(250)) * 32)
-    litefuse.convert(write(tmp_path, weight, *used("v")), max_constant_bytes=1)
+    litefuse.convert(write(tmp_path, weight, *used("v")), limits=litefuse.Limits(max_constant_bytes=1))
 
 
 def test_what_a_model_holds() -> None:
@@ -210,7 +210,7 @@ def test_what_a_model_holds() -> None:
 
 def test_limits_hold_where_they_are_set() -> None:
     check_constant(1 << 20, 0, "a constant")
-    with limited(Limits(max_constant_bytes=1000)):
+    with limited(SizeLimits(max_constant_bytes=1000)):
         check_constant(1008, 1, "a constant")  # int8 that becomes float64
         with pytest.raises(LimitError, match="would be 1,009 bytes"):
             check_constant(1009, 1, "a constant")
@@ -230,26 +230,26 @@ def test_limits_that_are_none(name: str, value: Any) -> None:
 
 def test_a_conversion_that_takes_too_long(tmp_path: Path) -> None:
     with pytest.raises(LimitError, match=r"longer than the limit timeout \(0.001 seconds\)") as caught:
-        litefuse.convert(SAVED_MODEL, timeout=0.001, temporary_folder=tmp_path)
+        litefuse.convert(SAVED_MODEL, limits=litefuse.Limits(timeout=0.001, temporary_folder=tmp_path))
     assert isinstance(caught.value, ConversionError)
     assert caught.value.limit == "timeout"
     assert "--timeout" in caught.value.hint
     assert not list(tmp_path.iterdir())
-    litefuse.convert(SAVED_MODEL, timeout=3600)
+    litefuse.convert(SAVED_MODEL, limits=litefuse.Limits(timeout=3600))
 
 
 def test_a_conversion_that_needs_too_much_memory(tmp_path: Path) -> None:
     with pytest.raises(LimitError, match=r"more memory than the limit memory \(16,777,216 bytes\)") as caught:
-        litefuse.convert(SAVED_MODEL, memory=1 << 24, temporary_folder=tmp_path)
+        litefuse.convert(SAVED_MODEL, limits=litefuse.Limits(memory=1 << 24, temporary_folder=tmp_path))
     assert caught.value.limit == "memory"
     assert not list(tmp_path.iterdir())
-    litefuse.convert(SAVED_MODEL, memory=1 << 32)
+    litefuse.convert(SAVED_MODEL, limits=litefuse.Limits(memory=1 << 32))
 
 
 @pytest.mark.parametrize("limit", [{"timeout": 60}, {"memory": 1 << 32}])
 def test_this_process_is_not_limited(limit: dict[str, Any]) -> None:
     with pytest.raises(LitefuseError, match="in_process"):
-        litefuse.convert(SAVED_MODEL, in_process=True, **limit)
+        litefuse.convert(SAVED_MODEL, debug=litefuse.Debugging(in_process=True), limits=limit)
 
 
 def test_limits_on_the_command_line(tmp_path: Path) -> None:

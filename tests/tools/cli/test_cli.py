@@ -142,7 +142,7 @@ def test_convert_tags(tmp_path: Path) -> None:
     refused(run("convert", SAVED_MODEL, "-o", output, "--tags", "serve,gpu"), "no graph is tagged gpu, serve")
 
 
-@pytest.mark.parametrize("option", ["--require-fused", "--require-fused=my_custom_fused_op,embedding_matmul"])
+@pytest.mark.parametrize("option", ["--require-fused=all", "--require-fused=my_custom_fused_op,embedding_matmul"])
 def test_require_fused_with_and_without_names(tmp_path: Path, option: str) -> None:
     # The option does not take the argument that follows it.
     assert run("convert", option, SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q").code == 0
@@ -157,33 +157,27 @@ def test_require_a_composite_that_is_not_there(tmp_path: Path) -> None:
 def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
     outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--require-fused=")
     assert outcome.code == 2
-    assert "--require-fused= needs names" in outcome.err
+    assert "--require-fused needs names" in outcome.err
     outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--check-fusions=much")
     assert outcome.code == 2
-    assert "--check-fusions takes =thorough or nothing, not 'much'" in outcome.err
-    with pytest.raises(LitefuseError, match="check_fusions is 'much'"):
-        litefuse.convert(SAVED_MODEL, check_fusions=cast("Any", "much"))
+    assert "'much' is not one of 'yes', 'no', 'thorough'" in outcome.err
+    with pytest.raises(LitefuseError, match="fusions is 'much'"):
+        litefuse.convert(SAVED_MODEL, checks=litefuse.Checks(fusions=cast("Any", "much")))
 
 
 @pytest.mark.parametrize(
     ("option", "name", "expected"),
     [
-        ((), "allow_custom_ops", False),
-        (("--allow-custom-ops",), "allow_custom_ops", True),
+        (("--allow-custom-ops=all",), "allow_custom_ops", True),
+        (("--allow-custom-ops=never",), "allow_custom_ops", "never"),
         (("--allow-custom-ops=Relu",), "allow_custom_ops", ["Relu"]),
         (("--allow-custom-ops=Relu, Mul",), "allow_custom_ops", ["Relu", "Mul"]),
-        ((), "builtins_only", False),
-        (("--builtins-only",), "builtins_only", True),
-        ((), "check_fusions", True),
-        (("--check-fusions",), "check_fusions", True),
-        (("--check-fusions=thorough",), "check_fusions", "thorough"),
-        (("--no-check-fusions",), "check_fusions", False),
-        ((), "shapes", {}),
-        ((), "batch", None),
+        ((), "checks", litefuse.Checks()),
+        (("--check-fusions=yes", "--check-target", "yes"), "checks", litefuse.Checks()),
+        (("--check-fusions=thorough",), "checks", litefuse.Checks(fusions="thorough")),
+        (("--check-fusions", "no", "--no-check-file"), "checks", litefuse.Checks(fusions=False, file=False)),
         (("--batch", "2"), "batch", 2),
-        ((), "generate_kernels", False),
         (("--generate-kernels",), "generate_kernels", True),
-        ((), "composites", {}),
         (("--composites", "keep"), "composites", {"*": "keep"}),
         (
             ("--composites=embedding_*=inline", "--composites", "my_custom_fused_op=keep"),
@@ -205,7 +199,7 @@ def test_options_reach_convert(
     monkeypatch.setattr("litefuse.conversion.api.convert", convert)
     assert run("convert", *option, SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q").code == 0
     assert received[name] == expected
-    assert received["require_fused"] is False
+    assert "require_fused" not in received
 
 
 @pytest.mark.parametrize("value", ["1,2", "=1,2", "x=1,a", "x=1;2"])
@@ -368,7 +362,7 @@ def test_version_and_help() -> None:
     outcome = spawn("--help")
     assert outcome.code == 0
     assert every(command in outcome.out for command in ("convert", "inspect", "run", "demo", "fusions"))
-    assert "--require-fused [=[checked,]NAME,...]" in spawn("convert", "--help").out
+    assert "--require-fused all|[checked,]NAME,..." in spawn("convert", "--help").out
 
 
 @pytest.mark.parametrize("args", [("convert",), ("--nope",), ("nope",), ("convert", "a", "b"), ("convert", "a", "-x")])

@@ -15,9 +15,10 @@ import pytest
 
 from litefuse.conversion.job import ConversionJob
 from litefuse.errors import LitefuseError
-from litefuse.support.options.forms import CompositeForms
+from litefuse.support.options.conversion import Conversion, Quantization
+from litefuse.support.options.declared import declared_options
 from litefuse.tools.cli.app import app
-from litefuse.tools.cli.parameters import OPTIONAL_VALUES, TARGET
+from litefuse.tools.cli.parameters import TARGET
 from litefuse.tools.cli.run_job import RunJob
 from litefuse.tools.demo import SAVED_MODEL
 from tests.tools.cli.test_cli import refused, run
@@ -25,7 +26,7 @@ from tests.tools.cli.test_cli import refused, run
 #: Commands with what they need, and the function that each of them calls.
 COMMANDS = {
     "convert": (["convert", "model"], "litefuse.conversion.api.convert"),
-    "quantize": (["quantize", "model", "-o", "out", "--form", "dynamic"], "litefuse.conversion.api.quantize"),
+    "quantize": (["quantize", "model", "-o", "out", "--quantize", "dynamic"], "litefuse.conversion.api.quantize"),
     "verify": (["verify", "model", "original"], "litefuse.conversion.verify.against_original.verify_model"),
     "check": (["check", "model"], "litefuse.conversion.verify.targets.check.check"),
     "benchmark": (["benchmark", "model"], "litefuse.tools.benchmarking.benchmark.benchmark"),
@@ -41,7 +42,7 @@ COMMANDS = {
 }
 
 #: What a command gives that no option says: the command's place for files, and what it shows.
-OWN = {"on_step", "progress", "temporary_folder"}
+OWN = {"limits", "on_step", "progress", "temporary_folder"}
 
 #: Options that are for the command itself.
 SHOWN = {
@@ -70,13 +71,13 @@ AROUND = {
 
 #: Values of options that no type says, and what an option needs beside it; an option that stands for an argument.
 VALUES: dict[str, list[str]] = {
-    "after": ["--dump-ir", "dump", "--after", "inline"],
-    "check_fusions": ["--check-fusions=thorough"],
+    "dump_ir_after": ["--dump-ir", "dump", "--dump-ir-after", "inline"],
     "composites": ["--composites", "keep"],
     "expected": ["--inputs", "arrays.npz", "--expected", "arrays.npz"],
     "inputs": ["--inputs", "arrays.npz"],
     "register": ["--register", "Op=space::Register"],
-    "renames": ["--rename", "x=y"],
+    "quantized_io": ["--quantized-io", "integer"],
+    "rename": ["--rename", "x=y"],
     "shape": ["--shape", "x=2"],
     "shapes": ["--shape", "x=2"],
     "top": ["--ops", "0"],
@@ -130,11 +131,10 @@ def test_a_default_of_a_command_is_that_of_its_function(command: str, received: 
         for name in given
         if name not in OWN and signature.parameters[name].default is not inspect.Parameter.empty
     }
-    positional = {"form", "original", "composites"}  # what the command was called with, and a mapping
-    assert len(defaults) > 2
+    positional = {"quantize", "original"}  # what the command was called with
+    assert len(defaults) > (2 if command not in {"convert", "quantize"} else -1)  # whose defaults are not passed
     for name in defaults.keys() - positional:
         assert _plain(given[name]) == _plain(defaults[name]), name
-    assert command != "convert" or CompositeForms.of(given["composites"]) == CompositeForms.of(defaults["composites"])
 
 
 def test_run_without_options_calls_a_model_once_on_the_inputs_of_seed_0(received: Callable[..., Any]) -> None:
@@ -159,8 +159,6 @@ def _value(option: click.Option) -> list[str]:
         return VALUES[option.name]
     if option.is_flag:
         return [option.secondary_opts[0] if option.default is True else name]
-    if name in OPTIONAL_VALUES:
-        return [name]
     if isinstance(option.type, click.Choice):
         return [name, next(str(choice) for choice in reversed(option.type.choices) if choice != option.default)]
     return [name, "litert" if option.type is TARGET else "7"]
@@ -181,19 +179,19 @@ def test_each_option_reaches_the_function(name: str, received: Callable[..., Any
     _, without = received(function, arguments)
     given = [each for each in arguments if option.name != "expected" or each != "original"]
     _, value = received(function, [*given, *_value(option)])
-    assert {k: v for k, v in value.items() if k not in OWN} != {k: v for k, v in without.items() if k not in OWN}
+    own = OWN - {"limits"}
+    assert {k: v for k, v in value.items() if k not in own} != {k: v for k, v in without.items() if k not in own}
 
 
 def test_a_conversion_in_python_and_its_job_agree() -> None:
-    from litefuse.conversion.api import convert
-
-    parameters = inspect.signature(convert).parameters
-    of_job = {field.name: field for field in fields(ConversionJob) if field.name in parameters}
+    known = (*declared_options(Conversion), *declared_options(Quantization))
+    declared = {option.name: option.default for option in known if option.kind is None}
+    of_job = {field.name: field for field in fields(ConversionJob) if field.name in declared}
     plain = {name: field for name, field in of_job.items() if field.default is not MISSING}
     assert len(plain) < len(of_job)
-    assert {"allow_custom_ops", "check_fusions", "max_error", "rnn"} <= plain.keys()
+    assert {"allow_custom_ops", "dtypes", "max_error", "rnn"} <= plain.keys()
     for name, field in plain.items():
-        assert _plain(field.default) == _plain(parameters[name].default), name
+        assert _plain(field.default) == _plain(declared[name]), name
 
 
 @pytest.mark.parametrize(
@@ -251,5 +249,5 @@ def test_a_wrong_fusion_is_refused_without_options(tmp_path: Path) -> None:
     (line,) = [each for each in outcome.out.splitlines() if each.startswith("  not fused")]
     assert "embedding_matmul" in line
     assert "does not run" not in line
-    unchecked = run(*convert, "--require-fused=embedding_matmul", "--no-check-fusions")
+    unchecked = run(*convert, "--require-fused=embedding_matmul", "--check-fusions", "no")
     assert unchecked.code == 0, unchecked

@@ -34,7 +34,7 @@ def titles(page: Path) -> list[str]:
 
 def test_a_conversion_writes_a_page_of_itself(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    options = ("--batch", "3", "--no-check-fusions")
+    options = ("--batch", "3", "--check-fusions", "no")
     outcome = run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--html", page, "--json", *options)
     assert outcome.code == 0
     assert json.loads(outcome.out)["signatures"]

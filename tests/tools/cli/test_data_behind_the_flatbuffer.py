@@ -165,9 +165,9 @@ FORMS = ["dynamic", "weights", "float16", "int8", "int16", "auto"]
 
 @pytest.mark.parametrize("form", FORMS)
 def test_quantize(floats: Files, form: str) -> None:
-    samples = ("--representative-dataset", "@/samples.npz") if form in {"int8", "int16", "auto"} else ()
+    samples = ("--samples", "@/samples.npz") if form in {"int8", "int16", "auto"} else ()
     error = ("--max-error", "0.1") if form == "auto" else ()
-    floats.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--form", form, *samples, *error)
+    floats.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--quantize", form, *samples, *error)
     inside, behind = (folder / "q.tflite" for folder in floats.folders)
     assert inside.read_bytes() == behind.read_bytes()
     assert len(inside.read_bytes()) < len((floats.folders[0] / "model.tflite").read_bytes())
@@ -175,9 +175,9 @@ def test_quantize(floats: Files, form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_quantize_beside_custom_ops(custom: Files, form: str) -> None:
-    samples = ("--representative-dataset", "@/samples.npz") if form in {"int8", "int16", "auto"} else ()
+    samples = ("--samples", "@/samples.npz") if form in {"int8", "int16", "auto"} else ()
     arguments = (*samples, "--kernels", "@/kernel.py", *(("--max-error", "0.1") if form == "auto" else ()))
-    custom.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--form", form, *arguments)
+    custom.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--quantize", form, *arguments)
     inside, behind = (folder / "q.tflite" for folder in custom.folders)
     assert inside.read_bytes() == behind.read_bytes()
 

@@ -26,7 +26,7 @@ def _table(*rows: tuple[str, ...]) -> str:
 
 
 def _names() -> str:
-    rows = [(f"`{each.name}`", ", ".join(each.of), each.answer("convert"), each.command) for each in NAMES]
+    rows = [(f"`{each.name}`", ", ".join(each.of), each.python, each.command) for each in NAMES]
     return _table(("name", "of", "`litefuse.convert`", "`litefuse convert`"), *rows)
 
 

@@ -15,6 +15,7 @@ from ai_edge_litert.interpreter import Interpreter
 import litefuse
 from litefuse.errors import LitefuseError, SettingError, SignatureError
 from litefuse.frontends.saved_model import DataType, TensorSpec
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.names_elsewhere import name_elsewhere
 from litefuse.tools.compat import OpsSet, Optimize, RepresentativeDataset, TargetSpec, TFLiteConverter, lite, v1
 from litefuse.tools.compat.opened_model import OpenedModel
@@ -44,19 +45,31 @@ def samples() -> list[Any]:
     ("attributes", "trained", "expected"),
     [
         ({}, False, {}),
-        ({"optimizations": DEFAULT}, False, {"quantize": "dynamic"}),
-        ({"optimizations": {"OPTIMIZE_FOR_SIZE"}}, False, {"quantize": "dynamic"}),
-        ({"optimizations": DEFAULT}, True, {"quantize": "qat"}),
+        ({"optimizations": DEFAULT}, False, {"quantize": Quantization("dynamic")}),
+        ({"optimizations": {"OPTIMIZE_FOR_SIZE"}}, False, {"quantize": Quantization("dynamic")}),
+        ({"optimizations": DEFAULT}, True, {"quantize": Quantization("qat")}),
         ({}, True, {}),
-        ({"optimizations": DEFAULT, "supported_types": [np.float16]}, False, {"quantize": "float16"}),
-        ({"optimizations": DEFAULT, "supported_types": ["float16", "int8"]}, False, {"quantize": "dynamic"}),
+        (
+            {"optimizations": DEFAULT, "supported_types": [np.float16]},
+            False,
+            {"quantize": Quantization("float16")},
+        ),
+        (
+            {"optimizations": DEFAULT, "supported_types": ["float16", "int8"]},
+            False,
+            {"quantize": Quantization("dynamic")},
+        ),
         ({"optimizations": DEFAULT, "supported_types": [np.dtype("float32")]}, False, {}),
         (
             {"optimizations": DEFAULT, "supported_types": ["float16"], "representative_dataset": samples},
             False,
-            {"quantize": "float16"},
+            {"quantize": Quantization("float16")},
         ),
-        ({"optimizations": DEFAULT, "representative_dataset": samples}, False, {"quantize": "int8"}),
+        (
+            {"optimizations": DEFAULT, "representative_dataset": samples},
+            False,
+            {"quantize": Quantization("int8")},
+        ),
         (
             {
                 "optimizations": DEFAULT,
@@ -66,12 +79,12 @@ def samples() -> list[Any]:
                 "inference_output_type": "uint8",
             },
             False,
-            {"quantize": "int8", "require_integer": True, "rnn": "fused", "quantized_io": "uint8"},
+            {"quantize": Quantization("int8", require_integer=True, io="uint8"), "rnn": "fused"},
         ),
         (
             {"optimizations": DEFAULT, "representative_dataset": samples, "supported_types": ["int8"]},
             False,
-            {"quantize": "int8", "require_integer": True, "rnn": "fused"},
+            {"quantize": Quantization("int8", require_integer=True), "rnn": "fused"},
         ),
         (
             {
@@ -82,12 +95,12 @@ def samples() -> list[Any]:
                 "inference_output_type": "int8",
             },
             False,
-            {"quantize": "int8", "quantized_io": True},
+            {"quantize": Quantization("int8", io=True)},
         ),
         (
             {"optimizations": DEFAULT, "representative_dataset": samples, "supported_ops": {INT16}},
             False,
-            {"quantize": "int16", "require_integer": True},
+            {"quantize": Quantization("int16", require_integer=True)},
         ),
         (
             {
@@ -98,22 +111,22 @@ def samples() -> list[Any]:
                 "inference_output_type": "int16",
             },
             False,
-            {"quantize": "int16", "quantized_io": True},
+            {"quantize": Quantization("int16", io=True)},
         ),
         (
             {"optimizations": DEFAULT, "representative_dataset": samples, "inference_input_type": "uint8"},
             False,
-            {"quantize": "int8", "quantized_io": ("uint8", False)},
+            {"quantize": Quantization("int8", io=("uint8", False))},
         ),
         (
             {"optimizations": DEFAULT, "_experimental_disable_per_channel": True},
             False,
-            {"quantize": "dynamic", "granularity": "tensor"},
+            {"quantize": Quantization("dynamic", granularity="tensor")},
         ),
         (
             {"optimizations": DEFAULT, "supported_ops": ["TFLITE_BUILTINS_INT8"], "inference_input_type": None},
             True,
-            {"quantize": "qat", "require_integer": True},
+            {"quantize": Quantization("qat", require_integer=True)},
         ),
     ],
 )
@@ -172,7 +185,7 @@ def test_every_attribute_has_an_answer_and_one_kind() -> None:
     kinds = [MAPPED, NEEDLESS, REFUSED, NEEDLESS_1, REFUSED_1]
     names = [name for each in kinds for name in each]
     assert len({*names}) == len(names)
-    arguments = {"representative_dataset", "allow_custom_ops"}  # they have the same names
+    arguments = {"allow_custom_ops"}  # it has the same name
     assert [name for name in names if name_elsewhere(name) is None and name not in arguments] == []
 
 
@@ -185,7 +198,7 @@ def test_an_attribute_that_only_has_its_default(name: str) -> None:
         made.convert()
     entry = name_elsewhere(name)
     assert entry is not None
-    assert entry.answer("convert") in raised.value.hint
+    assert entry.python in raised.value.hint
 
 
 @pytest.mark.parametrize(
@@ -358,7 +371,7 @@ def test_a_dataset_that_fails_or_is_used_up() -> None:
         [("serving_default", {"image": np.ones([1, 8, 8, 3])}), ("embed", {"ids": np.ones([2], np.int32)})]
     )
     assert made.convert()
-    with pytest.raises(LitefuseError, match="has no samples"):
+    with pytest.raises(LitefuseError, match="no samples were given"):
         made.convert()
     made.representative_dataset = {"image": np.ones([1, 8, 8, 3])}
     with pytest.raises(LitefuseError, match="not a sequence of samples"):

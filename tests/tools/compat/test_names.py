@@ -14,13 +14,24 @@ from click.testing import CliRunner
 
 import litefuse
 from litefuse.errors import LitefuseError, UnknownArgumentError
-from litefuse.support.options.names_elsewhere import COREML, NAMES, TFLITE, TFLITE_1, TFLITE_CONVERT, name_elsewhere
+from litefuse.support.options.conversion import Conversion
+from litefuse.support.options.declared import single_options
+from litefuse.support.options.names_elsewhere import (
+    COREML,
+    FORMER,
+    NAMES,
+    TFLITE,
+    TFLITE_1,
+    TFLITE_CONVERT,
+    name_elsewhere,
+)
 from litefuse.tools.cli.app import app
 from tests.tools.compat.names_page import PAGE, page
 
 CONVERT = cast("Any", litefuse.convert)
 QUANTIZE = cast("Any", litefuse.quantize)
 OWN = {*inspect.signature(litefuse.convert).parameters, *inspect.signature(litefuse.quantize).parameters}
+GROUPED = {declared.name for declared in single_options(Conversion)}
 
 
 @pytest.mark.parametrize("entry", NAMES, ids=[entry.name for entry in NAMES])
@@ -28,7 +39,7 @@ def test_an_argument_is_answered(entry: Any) -> None:
     with pytest.raises(UnknownArgumentError) as raised:
         CONVERT("model", **{entry.name: None})
     assert raised.value.arguments == (entry.name,)
-    assert entry.answer("convert") in raised.value.hint
+    assert entry.python in raised.value.hint
     assert entry.of[0] in raised.value.hint
 
 
@@ -59,7 +70,7 @@ def test_no_name_is_twice_in_the_table_or_one_of_litefuse() -> None:
 def test_what_answers_name_exists() -> None:
     options = options_of("convert")
     for entry in NAMES:
-        assert {*re.findall(r"\b(\w+)=", entry.answer("convert"))} <= OWN, entry
+        assert {*re.findall(r"\b(\w+)=", entry.python)} <= OWN | GROUPED, entry
         assert {*re.findall(r"(?<![\w-])--?[a-z][a-z-]*", entry.command)} <= options, entry
 
 
@@ -71,11 +82,18 @@ def test_it_is_a_type_error_and_goes_to_other_processes() -> None:
     assert (str(copy), copy.arguments) == (str(raised.value), ("optimizations",))
 
 
-def test_the_form_is_another_argument_of_quantize() -> None:
-    with pytest.raises(UnknownArgumentError, match='form="dynamic"'):
-        QUANTIZE("model.tflite", optimizations=["DEFAULT"])
+@pytest.mark.parametrize("function", [CONVERT, QUANTIZE])
+def test_the_form_is_an_argument_of_both(function: Any) -> None:
     with pytest.raises(UnknownArgumentError, match='quantize="dynamic"'):
-        CONVERT("model", optimizations=["DEFAULT"])
+        function("model", optimizations=["DEFAULT"])
+
+
+def test_former_arguments_and_what_groups_do_not_have() -> None:
+    with pytest.raises(UnknownArgumentError, match=r"Quantization\(form, keep_float="):
+        QUANTIZE("model.tflite", "int8", keep_float=["y"])
+    for wrong in ({"timeuot": 3}, litefuse.Limits):
+        with pytest.raises(LitefuseError, match="limits has no 'timeuot'" if isinstance(wrong, dict) else "seconds"):
+            CONVERT("model", limits=wrong)
 
 
 def test_several_names_and_misspelled_ones() -> None:
@@ -84,13 +102,13 @@ def test_several_names_and_misspelled_ones() -> None:
     assert raised.value.arguments == ("input_shapes", "quantise", "Ünïcode\n")
     assert raised.value.hint.splitlines()[:2] == [
         f"Equivalent of input_shapes ({TFLITE_1}): shapes={{name: sizes}}",
-        "Did you mean quantize or quantized_io?",
+        "Did you mean quantize?",
     ]
 
 
 def test_right_names_are_not_refused() -> None:
     with pytest.raises(LitefuseError, match="unknown quantization 'frobnicate'") as raised:
-        CONVERT("model", quantize="frobnicate", check=False)
+        CONVERT("model", quantize="frobnicate", checks=False)
     assert not isinstance(raised.value, UnknownArgumentError)
 
 
@@ -120,7 +138,7 @@ def test_the_page_has_the_tables() -> None:
 
 
 def test_converters_are_those_that_the_page_knows() -> None:
-    assert {name for entry in NAMES for name in entry.of} == {TFLITE, TFLITE_1, TFLITE_CONVERT, COREML}
+    assert {name for entry in NAMES for name in entry.of} == {TFLITE, TFLITE_1, TFLITE_CONVERT, COREML, FORMER}
     assert Path(PAGE).name == "tflite-converter.md"
 
 

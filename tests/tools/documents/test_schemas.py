@@ -44,7 +44,7 @@ RUNS = {
     "inspect": ["inspect", SAVED_MODEL, "--ops"],
     "inspect a file": ["inspect", "{model}"],
     "kernels list": ["kernels", "list"],
-    "quantize": ["quantize", "{plain}", "-o", "{folder}/q.tflite", "--form", "dynamic", "--quantization-layers"],
+    "quantize": ["quantize", "{plain}", "-o", "{folder}/q.tflite", "--quantize", "dynamic", "--measure-layers"],
     "run": ["run", "{model}", "--signature", "embed", "--repeat", "2", "-o", "{folder}/out.npz"],
     "verify": ["verify", "{model}", "{quantized}", "--layers", "--signature", "embed"],
 }

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_there
+from litefuse.support.options.quantization import Preprocess, RepresentativeDataset
 from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 from litefuse.support.progress.stages import Step
 
@@ -88,7 +89,7 @@ def record(samples: Iterable[Sample], path: Path, on_sample: Callable[[], None] 
         with suppress(OSError):  # it was raised when a sample was written
             file.close()
     if not entries:
-        raise LitefuseError("representative_dataset has no samples")
+        raise LitefuseError("no samples were given")
     return RecordedSamples(path, tuple(entries))
 
 
@@ -144,7 +145,7 @@ def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
     Args:
         folder: The folder.
         preprocess: Takes a ``PIL.Image.Image`` of the mode RGB, turned as its camera was held, and returns a sample;
-            see :data:`~litefuse.conversion.quantization.dataset.RepresentativeDataset`.
+            see :data:`~litefuse.support.options.quantization.RepresentativeDataset`.
 
     Raises:
         LitefuseError: Pillow is not installed, no images were given, one cannot be read, or ``preprocess`` fails.
@@ -175,18 +176,6 @@ def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
             sample = preprocess(image)
         yield sample
 
-
-RepresentativeDataset: TypeAlias = str | os.PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]]
-"""The path of an ``.npz`` archive or of a folder of images, ``FILE.py:FUNCTION`` for a function in a file, which runs
-in a process of its own, or samples, or a function that returns samples, such as a generator function.
-
-A sample is a mapping from the names of a signature's inputs to arrays, an array or a list of one array (for a signature
-with one input), or a pair of a signature's key and one of these. Tensors of TensorFlow, JAX and PyTorch are arrays,
-too.
-"""
-
-Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
-"""A function that makes a sample of an image, or ``FILE.py:FUNCTION``; see ``quantization.images``."""
 
 Samples: TypeAlias = Path | RecordedSamples | tuple[Sample, ...]
 """The archive, or a file with the samples, or the samples themselves; it can be sent to another process."""
@@ -220,7 +209,7 @@ def obtain_samples(
     path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
     is_folder = bool(path) and not names_function(path) and check_there(path).is_dir()
     if preprocess is not None and not is_folder:
-        raise LitefuseError("preprocess is for a folder of images", hint="Pass the folder as representative_dataset.")
+        raise LitefuseError("preprocess is for a folder of images", hint="Pass the folder as samples.")
     if not isinstance(dataset, str | os.PathLike):
         return record(samples_in(dataset), target, progress.advance)
     if is_folder and preprocess is None:
@@ -255,7 +244,7 @@ def samples_in(dataset: Iterable[Any] | Callable[[], Iterable[Any]]) -> Iterator
     given: Any = dataset() if callable(dataset) else dataset
     if not hasattr(given, "__iter__") or hasattr(given, "keys"):
         raise LitefuseError(
-            f"representative_dataset is a {type(given).__name__}, not a sequence of samples",
+            f"samples is a {type(given).__name__}, not a sequence of samples",
             hint="Pass a list of samples such as {'x': array}, a generator function of them, or an .npz file.",
         )
     return (_sample(sample, number) for number, sample in enumerate(given, 1))

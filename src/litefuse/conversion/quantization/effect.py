@@ -20,7 +20,7 @@ from litefuse.conversion.quantization.difference import (
 from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.samples import Calls
 from litefuse.errors import QuantizationError
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.report.quantized import MovingRange
 
 # The part of the samples that counts as the last ones.
@@ -97,7 +97,7 @@ class CalibrationObserver:
 def measured_effect(
     before: Path,
     after: Path,
-    form: Quantization,
+    form: QuantizationForm,
     calls: Calls | None,
     *,
     observation: CalibrationObserver,

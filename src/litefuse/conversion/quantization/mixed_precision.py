@@ -269,7 +269,7 @@ def _drawn(path: Path, trial: Path, groups: Mapping[str, _Group]) -> Calls:
     if difference.error is None:
         raise LitefuseError(
             f"the difference that quantization makes cannot be measured: {difference.unchecked}",
-            hint="Give samples: representative_dataset (on the command line, --representative-dataset).",
+            hint="Give samples: Quantization('auto', samples=...) (on the command line, --samples).",
         )
     return calls_of_random_inputs(path)
 

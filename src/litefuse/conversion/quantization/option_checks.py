@@ -4,54 +4,57 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.targets import traits_of
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, Quantization
-from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, quantization_options, types_of_io
-
-if TYPE_CHECKING:
-    from litefuse.conversion.quantization.dataset import RepresentativeDataset
+from litefuse.support.cloud.paths import local
+from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, QuantizationForm
+from litefuse.support.options.quantization import QuantizationOptions, quantization_options, types_of_io
 
 # The forms in which ops take float32 and weights that are smaller.
 _MIXED = frozenset({"auto", "dynamic", "float16"})
 
 
-def check_quantization(form: Quantization | None, **choices: Any) -> tuple[Quantization | None, QuantizationOptions]:
-    """Returns the form of a quantization and its options.
-
-    Args:
-        form: The form that was asked for; None if there is none but a recipe, or if nothing is quantized.
-        **choices: Those of :func:`litefuse.support.options.quantization.quantization_options`.
+def check_quantization(
+    quantization: Quantization, target: str | Sequence[str]
+) -> tuple[QuantizationForm | None, QuantizationOptions]:
+    """Checks what was asked of a quantization; returns its form, None if nothing is quantized, and its options.
 
     Raises:
-        LitefuseError: No such form or combination, or litert-quantizer is not installed.
+        LitefuseError: No such form or combination, samples are lacking or needless, a target does not run what the form
+            makes, or litert-quantizer is not installed.
     """
+    form = quantization.form
     if form is not None and form not in QUANTIZATIONS:
         raise LitefuseError(f"unknown quantization {form!r}", hint=f"Choose from {', '.join(QUANTIZATIONS)}.")
-    if choices.get("recipe") is not None:
+    if quantization.recipe is not None:
         if form is not None:
             raise LitefuseError(
                 f"a recipe already says how to quantize each op, so it excludes the quantization {form!r}",
                 hint="Leave out one of the two (on the command line, --recipe or --quantize).",
             )
         form = "recipe"
-    options = quantization_options(form, **choices)
+    options = quantization_options(form, replace(quantization, recipe=local(quantization.recipe)))
     if form not in {None, "qat"} and importlib.util.find_spec("litert_quantizer") is None:
         raise LitefuseError(
             "quantization needs the package litert-quantizer",
             hint="Install it with `pip install 'litefuse[quantize]'`.",
         )
+    _check_target(form, options, target)
+    _check_max_error(form, quantization.max_error)
+    _check_samples(form, quantization, options)
+    if quantization.measure_layers and form is None:
+        raise LitefuseError(
+            "measure_layers measures the effect of quantization, but no form was chosen",
+            hint="Pass a form as well (on the command line, --quantize).",
+        )
     return form, options
 
 
-def check_max_error(form: Quantization | None, max_error: float | None) -> None:
-    """Checks the largest difference that is allowed.
-
-    Raises:
-        LitefuseError: It is not a number from 0, there is nothing that it is for, or ``auto`` has none.
-    """
+def _check_max_error(form: QuantizationForm | None, max_error: float | None) -> None:
+    """Checks the largest difference that is allowed."""
     if max_error is None:
         if form == "auto":
             raise LitefuseError(
@@ -62,18 +65,14 @@ def check_max_error(form: Quantization | None, max_error: float | None) -> None:
     elif form is None:
         raise LitefuseError(
             "max_error limits the effect of quantization, but no form was chosen",
-            hint="Pass quantize as well (on the command line, --quantize).",
+            hint="Pass a form as well (on the command line, --quantize).",
         )
     elif not max_error >= 0:
         raise LitefuseError(f"max_error must be a number, 0 or more, not {max_error}")
 
 
-def check_target(form: Quantization | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
-    """Checks that a target runs what a form makes.
-
-    Raises:
-        LitefuseError: It does not.
-    """
+def _check_target(form: QuantizationForm | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
+    """Checks that a target runs what a form makes."""
     traits = traits_of(target)
     named = ", ".join(map(repr, [target] if isinstance(target, str) else target))
     if form in _MIXED and not traits.mixed:
@@ -94,40 +93,21 @@ def check_target(form: Quantization | None, options: QuantizationOptions, target
             )
 
 
-def check_samples(
-    form: Quantization | None,
-    dataset: RepresentativeDataset | None,
-    *,
-    options: QuantizationOptions,
-    quantized_io: QuantizedIo,
-    require_integer: bool = False,
-    preprocess: bool = False,
-) -> None:
-    """Checks that there are samples if the form needs them, and what is for some forms only with these.
-
-    Args:
-        form: The form of quantization.
-        dataset: The samples.
-        options: What users choose beyond the form.
-        quantized_io: Whether inputs and outputs are quantized too, and to which integers.
-        require_integer: Whether all ops must compute in integers.
-        preprocess: Whether there is a function for images.
-
-    Raises:
-        LitefuseError: They are lacking or needless, or an option is not for this form.
-    """
+def _check_samples(form: QuantizationForm | None, quantization: Quantization, options: QuantizationOptions) -> None:
+    """Checks that there are samples if the form needs them, and what is for some forms only with these."""
+    dataset, preprocess = quantization.samples, quantization.preprocess is not None
     needs_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
     takes_samples = needs_samples or form == "auto"
     calibrated = (*INTEGER_ACTIVATIONS, "auto")
-    types = types_of_io(quantized_io)
+    types = types_of_io(quantization.io)
     if any(types) and form == "recipe":
-        raise LitefuseError("quantized_io cannot be combined with a recipe, whose entries INPUT and OUTPUT set it")
+        raise LitefuseError("io cannot be combined with a recipe, whose entries INPUT and OUTPUT set it")
     of_integers = form in INTEGER_FORMS or needs_samples
     for argument, given, fits, forms in (
-        ("representative_dataset", dataset is not None, takes_samples, calibrated),
+        ("samples", dataset is not None, takes_samples, calibrated),
         ("preprocess", preprocess, takes_samples, calibrated),
-        ("quantized_io", any(types), of_integers, INTEGER_FORMS),
-        ("require_integer", require_integer, of_integers, INTEGER_FORMS),
+        ("io", any(types), of_integers, INTEGER_FORMS),
+        ("require_integer", quantization.require_integer, of_integers, INTEGER_FORMS),
     ):
         if given and not fits:
             *others, last = map(repr, forms)
@@ -139,11 +119,11 @@ def check_samples(
     if preprocess and dataset is None:
         raise LitefuseError(
             "preprocess requires a folder of images",
-            hint="Pass it as representative_dataset (on the command line, --representative-dataset).",
+            hint="Pass it as samples (on the command line, --samples).",
         )
     if needs_samples and dataset is None:
         raise LitefuseError(
-            f"the quantization {form!r} needs a representative dataset",
-            hint="Pass representative_dataset (on the command line, --representative-dataset FILE.npz): some inputs of "
+            f"the quantization {form!r} needs samples",
+            hint=f"Pass Quantization({form!r}, samples=...) (on the command line, --samples FILE.npz): some inputs of "
             "the kind that the model will get.",
         )

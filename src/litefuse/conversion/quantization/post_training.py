@@ -43,12 +43,12 @@ from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file
 from litefuse.litert.runtime.schema_objects import tensor_name
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
 from litefuse.support.report.quantized import MixedPrecision
 
 # Why LSTM ops stay in floating point in forms that quantize activations otherwise.
-_NO_INTEGER_LSTM: dict[Quantization, str] = {
+_NO_INTEGER_LSTM: dict[QuantizationForm, str] = {
     "int16": "LiteRT has no LSTM of int16 inputs and outputs",
     "recipe": "litert-quantizer's recipes know no LSTM",
 }
@@ -58,7 +58,7 @@ _TOO_SENSITIVE = "in any smaller form it costs too much of the outputs' accuracy
 def quantize_model(
     path: Path,
     target: Path,
-    form: Quantization,
+    form: QuantizationForm,
     samples: Samples | None = None,
     *,
     quantized_io: QuantizedIo = False,
@@ -134,7 +134,7 @@ class _Task:
 
     path: Path
     target: Path
-    form: Quantization
+    form: QuantizationForm
     options: QuantizationOptions
     quantized_io: QuantizedIo
     kept: set[str]

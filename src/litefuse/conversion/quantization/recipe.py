@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Graph, Model, Op
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizationOptions, QuantizedIo, types_of_io
 
 Recipe: TypeAlias = list[dict[str, Any]]
@@ -55,7 +55,7 @@ class ModelFacts:
 
 
 def recipe_of(
-    form: Quantization, options: QuantizationOptions, facts: ModelFacts, *, quantized_io: QuantizedIo
+    form: QuantizationForm, options: QuantizationOptions, facts: ModelFacts, *, quantized_io: QuantizedIo
 ) -> Recipe:
     """Returns the recipe of a form.
 
@@ -84,7 +84,7 @@ def named(results: Collection[str]) -> str:
     return f"^(?:{'|'.join(map(re.escape, sorted(results)))});"
 
 
-def _weights_alone(form: Quantization, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
+def _weights_alone(form: QuantizationForm, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
     if form == "float16":
         casting = _entry(".*", _ALL, _weights(16, dtype="FLOAT"), algorithm=_FLOAT_CASTING)
         return [casting, *_left(facts.returned)]

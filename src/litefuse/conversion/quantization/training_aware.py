@@ -58,7 +58,7 @@ def quantize_trained(
         raise LitefuseError(
             "the model has no fake quantization that gives ranges" + (f":{why}" if why else ""),
             hint="Without training for it, quantize='int8' takes ranges from samples (on the command line, "
-            "--quantize int8 --representative-dataset FILE.npz).",
+            "--quantize int8 --samples FILE.npz).",
         )
     copy = BytesIO()
     module.operation.write_bytecode(copy)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.quantization.dataset import Preprocess, RepresentativeDataset, obtain_samples
+from litefuse.conversion.quantization.dataset import obtain_samples
 from litefuse.conversion.verify.layers.comparison import look_into, worst_call
 from litefuse.conversion.verify.layers.layers import Layers
 from litefuse.conversion.verify.model_process import ModelCalls, ModelJob, run_job
@@ -36,6 +36,7 @@ from litefuse.support.files.readable import check_there
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.input_shapes import drawn_shapes
 from litefuse.support.options.names import listed_names, refuse_one_string
+from litefuse.support.options.quantization import Preprocess, RepresentativeDataset
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
 

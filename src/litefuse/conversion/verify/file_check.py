@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: The name of the step.
 CHECK_FILE = "check-file"
 #: The hint for users who want the file nevertheless.
-KEEP = "Convert with check_file=False (on the command line, --no-check-file) to have the file as it is."
+KEEP = "Convert with checks=Checks(file=False) (on the command line, --no-check-file) to have the file as it is."
 
 _TARGET = "litefuse.conversion.verify.written_file:check_job"
 # A model may loop forever.

@@ -340,7 +340,7 @@ def _tensorflow_reference(
                 Path(temporary, "inlined.tflite"),
                 **wanted,
                 allow_custom_ops=True,
-                narrow=True,
+                dtypes="narrow",
                 composites=CompositeForms("inline"),
                 rnn="loop",
                 check_fusions=False,

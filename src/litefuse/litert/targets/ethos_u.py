@@ -35,7 +35,7 @@ _INVALID = re.compile(
 )
 _DYNAMIC = re.compile(r"^Tensor '[^\n]*' has a dynamic signature", re.MULTILINE)
 
-_QUANTIZE = "--quantize int8 --quantized-io and --representative-dataset"
+_QUANTIZE = "--quantize int8 --quantized-io integer and --samples"
 
 # Of Vela 5.2, ``vela --supported-ops-report``: its ops for Ethos-U55 and Ethos-U65, and the dtypes and constant sizes
 # that hold for all of them. Limits on single ops, such as on strides, are not in it.
@@ -78,7 +78,7 @@ class EthosU(Target):
         Hint("", "[Ff]loat|quantization parameters", f"convert with --target ethos-u, {_QUANTIZE}"),
         Hint("WHILE|UNIDIRECTIONAL_SEQUENCE_LSTM", "", f"convert with --target ethos-u, {_QUANTIZE}"),
         Hint("RESHAPE|SHAPE|FILL|BROADCAST_TO", "", "convert with --target ethos-u, which fixes sizes"),
-        Hint("", "custom op", "convert with --builtins-only"),
+        Hint("", "custom op", "convert with --allow-custom-ops never"),
     )
     partial = True
     #: The accelerator that is compiled for. What the others take differs little, but for Ethos-U85.

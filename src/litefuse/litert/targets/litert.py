@@ -46,7 +46,11 @@ class LiteRT(Target):
     table = OpTable("what LiteRT 2.3 loads", variables=False, runs_own=True)
     hints = (
         Hint("", "variable tensors", "convert with --target litert: recurrent layers stay loops"),
-        Hint("", "custom op", "convert with --builtins-only, or use litefuse.CompiledModel, which has the kernels"),
+        Hint(
+            "",
+            "custom op",
+            "use litefuse.CompiledModel, which has kernels, or convert with --allow-custom-ops never",
+        ),
     )
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:

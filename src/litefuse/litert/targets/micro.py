@@ -38,7 +38,7 @@ _SOURCE = re.compile(r"^\S+\.(?:cc|h)(?::\d+)?:? +")
 
 _FIRST_ARENA, _LARGEST_ARENA, _STEP = 1 << 14, 1 << 28, 16
 
-_QUANTIZE = "convert with --quantize int8 --quantized-io and --representative-dataset"
+_QUANTIZE = "convert with --quantize int8 --quantized-io integer and --samples"
 
 # Measured by loading a model of each op of LiteRT's schema (tflite-micro 0.dev20260101 and later, 2026-11): an op that
 # it lacks is looked up, and reported, before anything else.
@@ -87,7 +87,7 @@ class Micro(Target):
     hints = (
         Hint("", "behind the flatbuffer", "convert with --target micro, which writes them into it"),
         Hint("", _FIRST_SCALE, "convert with --granularity tensor, or with --quantize int8 and samples"),
-        Hint("", "custom op", "convert with --builtins-only"),
+        Hint("", "custom op", "convert with --allow-custom-ops never"),
         Hint(
             "RESHAPE|FILL|BROADCAST_TO|STRIDED_SLICE|SLICE|SHAPE", "", "convert with --target micro, which fixes sizes"
         ),

@@ -216,8 +216,8 @@ def _error(refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence
             hint = f"{advice}\n{hint}"
     if wide:
         hint = (
-            f"Narrowing may help, where the values allow it: narrow=True, --narrow computes {' and '.join(wide)} in "
-            f"{' and '.join(_WIDE[dtype] for dtype in wide)}.\n{hint}"
+            f"Narrowing may help, where the values allow it: dtypes='narrow', --dtypes narrow computes "
+            f"{' and '.join(wide)} in {' and '.join(_WIDE[dtype] for dtype in wide)}.\n{hint}"
         )
     return UnsupportedOpsError(f"LiteRT has no op for {', '.join(names)}:\n{listed}", hint=hint, ops=refused)
 

@@ -91,8 +91,7 @@ def _arguments(op: ir.OpView, body: ir.Block, translation: Translation, where: s
             raise GraphError(
                 f"the program takes {kinds[0]} where the model gives {kinds[1]}",
                 where=where,
-                hint="--narrow and --widen do not reach into programs of JAX: export it in float32, without "
-                "jax_enable_x64.",
+                hint="--dtypes does not reach into programs of JAX: export it in float32, without jax_enable_x64.",
             )
     missing = len(body.arguments) - len(op.operands)
     platforms = len(ir.ArrayAttr(op.attributes["platforms"])) if "platforms" in op.attributes else 0

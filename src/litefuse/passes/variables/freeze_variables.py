@@ -170,8 +170,8 @@ def _check_state(variable: str, handle: ir.OpView) -> None:
         raise GraphError(
             f"variable {variable!r} is written and is {described}; "
             "LiteRT's variables hold float32, float64, bool, int8, uint8, int32 and int64",
-            hint="Use one of these dtypes for what the model writes; widen=True, --widen makes float32 of float16 and "
-            "bfloat16.",
+            hint="Use one of these dtypes for what the model writes; dtypes='widen', --dtypes widen makes float32 of "
+            "float16 and bfloat16.",
         )
 
 

@@ -18,6 +18,11 @@ CompositeForm: TypeAlias = Literal["fuse", "builtin", "custom", "keep", "generat
 
 FORMS: tuple[CompositeForm, ...] = get_args(CompositeForm)
 
+#: What becomes of dtypes: ``narrow``: float64 becomes float32; ``widen``: float16 and bfloat16 become float32.
+Dtypes: TypeAlias = Literal["keep", "narrow", "widen"]
+
+DTYPES: tuple[Dtypes, ...] = get_args(Dtypes)
+
 #: The form of recurrent layers without annotation: ``auto``: the faster of the two; ``fused``: one op; ``loop``.
 RnnForm: TypeAlias = Literal["auto", "fused", "loop"]
 
@@ -28,16 +33,16 @@ RNN_FORMS: tuple[RnnForm, ...] = get_args(RnnForm)
 #: int16, whose ranges are calibrated with samples; ``qat``: int8 with the ranges of the model's fake-quantization
 #: nodes; ``recipe``: what a recipe of the user's says; ``auto``: int4, int8, float16 or float32 for each layer, as the
 #: outputs can bear.
-Quantization: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16", "qat", "auto", "recipe"]
+QuantizationForm: TypeAlias = Literal["dynamic", "weights", "float16", "int8", "int16", "qat", "auto", "recipe"]
 
 #: The forms that are chosen by their names.
-QUANTIZATIONS: tuple[Quantization, ...] = tuple(form for form in get_args(Quantization) if form != "recipe")
+QUANTIZATIONS: tuple[QuantizationForm, ...] = tuple(form for form in get_args(QuantizationForm) if form != "recipe")
 
 #: The forms that take samples, and the bits of activations.
-INTEGER_ACTIVATIONS: dict[Quantization, int] = {"int8": 8, "int16": 16}
+INTEGER_ACTIVATIONS: dict[QuantizationForm, int] = {"int8": 8, "int16": 16}
 
 #: The forms whose activations are integers.
-INTEGER_FORMS: tuple[Quantization, ...] = (*INTEGER_ACTIVATIONS, "qat")
+INTEGER_FORMS: tuple[QuantizationForm, ...] = (*INTEGER_ACTIVATIONS, "qat")
 
 
 class CompositeForms(Record):

@@ -1,4 +1,4 @@
-"""Limits on the size of a model during conversion: small files can describe models too large for any memory.
+"""SizeLimits on the size of a model during conversion: small files can describe models too large for any memory.
 
 If a function calls another twice, which calls a third twice, the size doubles with each of them, since calls are
 inlined; and one element in a file may represent a constant of any shape.
@@ -31,8 +31,8 @@ _GROWTH = 8
 _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-class Limits(Record):
-    """The limits of one conversion.
+class SizeLimits(Record):
+    """The limits on a model's size during its conversion.
 
     Attributes:
         max_ops: The maximum number of ops with its calls inlined.
@@ -49,16 +49,16 @@ class Limits(Record):
                 raise LitefuseError(f"{name} must be a number of at least 1, not {value!r}")
 
 
-_current: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039  it is frozen
+_current: ContextVar[SizeLimits] = ContextVar("limits", default=SizeLimits())  # noqa: B039  it is frozen
 
 
-def current_limits() -> Limits:
+def current_limits() -> SizeLimits:
     """Returns the limits of the current conversion."""
     return _current.get()
 
 
 @contextmanager
-def limited(limits: Limits) -> Generator[None]:
+def limited(limits: SizeLimits) -> Generator[None]:
     """Applies limits in the context."""
     token = _current.set(limits)
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import cast
+from typing import TypeVar, cast
 
 from litefuse.errors import LitefuseError
+
+_Name = TypeVar("_Name", bound=str)
 
 
 def listed_names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:
@@ -41,6 +43,17 @@ def refuse_one_string(value: object, argument: str) -> None:
     """
     if isinstance(value, str):
         raise LitefuseError(f"{argument} takes a list of names, not the string {value!r}", hint=f"Pass [{value!r}].")
+
+
+def one_of(known: Sequence[_Name], value: object, argument: str) -> _Name:
+    """Returns a value that a user chose among known ones.
+
+    Raises:
+        LitefuseError: It is none of them.
+    """
+    if value not in known:
+        raise LitefuseError(f"{argument} is {value!r}", hint=f"Choose from {', '.join(known)}.")
+    return cast("_Name", value)
 
 
 def fits(name: str, *patterns: str) -> bool:

@@ -6,21 +6,16 @@ the command line, :mod:`litefuse.compat` and the documentation share.
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable
-from typing import NamedTuple, ParamSpec, TypeVar
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
-from litefuse.errors import UnknownArgumentError
 from litefuse.support.options.names import closest
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
 
 TFLITE = "TFLiteConverter"
 TFLITE_1 = "TensorFlow 1's TFLiteConverter"
 TFLITE_CONVERT = "tflite_convert"
 COREML = "coremltools"
+FORMER = "earlier releases"
 
 
 class NameElsewhere(NamedTuple):
@@ -29,8 +24,7 @@ class NameElsewhere(NamedTuple):
     Attributes:
         name: The name, without dashes.
         of: The converters that have it.
-        python: What it is for the functions of ``litefuse``. ``{quantize}`` stands for the argument that is the form
-            of the quantization.
+        python: What it is for the functions of ``litefuse``.
         command: What it is on the command line.
     """
 
@@ -43,50 +37,29 @@ class NameElsewhere(NamedTuple):
         """Returns the converter to name with it: the program, for a flag on the command line."""
         return TFLITE_CONVERT if command and TFLITE_CONVERT in self.of else self.of[0]
 
-    def answer(self, function: str) -> str:
-        """Returns what it is for a function of ``litefuse``, ``convert`` or ``quantize``."""
-        return self.python.format(quantize="form" if function == "quantize" else "quantize")
-
 
 def name_elsewhere(name: str) -> NameElsewhere | None:
     """Returns the entry of a name or flag of another converter, in any case; None if none has it."""
     return _BY_NAME.get(name.lstrip("-").replace("-", "_").casefold())
 
 
-def checks_names(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Has a function answer unknown arguments with their names here, if other converters have them.
+def answers_elsewhere(unknown: Iterable[str], known: Collection[str]) -> str:
+    """Returns what to use instead of unknown arguments, if other converters have them or litefuse had; or similar ones.
 
     Args:
-        function: The function; its keyword arguments are all named.
-
-    Returns:
-        The function, which raises ``UnknownArgumentError``, a ``TypeError``, in place of Python's ``TypeError``.
+        unknown: The names.
+        known: The names of the arguments that there are.
     """
-    known = frozenset(inspect.signature(function).parameters)
-
-    @functools.wraps(function)
-    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        if unknown := [name for name in kwargs if name not in known]:
-            raise _unknown(function.__name__, unknown, known)
-        return function(*args, **kwargs)
-
-    return checked
-
-
-def _unknown(function: str, names: list[str], known: frozenset[str]) -> UnknownArgumentError:
-    hints: list[str] = []
-    for name in names:
-        if (entry := name_elsewhere(name)) is not None:
-            hints.append(f"Equivalent of {name} ({entry.owner(command=False)}): {entry.answer(function)}")
-        elif similar := closest([name], known):
-            hints.append(similar.strip())
-    if any({TFLITE, TFLITE_1} & {*entry.of} for name in names if (entry := name_elsewhere(name)) is not None):
+    entries = [(name, name_elsewhere(name)) for name in unknown]
+    hints = [
+        f"Equivalent of {name} ({entry.owner(command=False)}): {entry.python}"
+        if entry is not None
+        else closest([name], known).strip()
+        for name, entry in entries
+    ]
+    if any({TFLITE, TFLITE_1} & {*entry.of} for _, entry in entries if entry is not None):
         hints.append("litefuse.compat.TFLiteConverter takes TFLiteConverter's names.")
-    return UnknownArgumentError(
-        f"litefuse.{function} has no argument {' or '.join(map(repr, names))}",
-        hint="\n".join(hints),
-        arguments=names,
-    )
+    return "\n".join(filter(None, hints))
 
 
 def _of(converters: str | tuple[str, ...], *rows: tuple[str, ...]) -> list[NameElsewhere]:
@@ -94,13 +67,13 @@ def _of(converters: str | tuple[str, ...], *rows: tuple[str, ...]) -> list[NameE
     return [NameElsewhere(name, of, python, rest[0] if rest else python) for name, python, *rest in rows]
 
 
-_QAT = '{quantize}="qat", which takes ranges from the model\'s own nodes'
+_QAT = 'quantize="qat", which takes ranges from the model\'s own nodes'
 _ONE_CONVERTER = "leave it out (there is one converter and one quantizer)"
 _ALWAYS = "leave it out (this is always done)"
 _SELECT = "not available (LiteRT runs no TensorFlow ops; allow_custom_ops turns those that it lacks into custom ops)"
 _IO = (
-    'quantized_io=True with {quantize}="int8" or "int16"; or "uint8"; or a pair, such as ("uint8", False)',
-    "--quantized-io, --quantized-io=uint8 or --quantized-io=uint8,float32, with --quantize int8 or int16",
+    'quantize=Quantization("int8", io=True), or int16; or io="uint8"; or a pair, such as ("uint8", False)',
+    "--quantized-io integer, uint8, or uint8,float32, with --quantize int8 or int16",
 )
 _FIXED = "not available (litert-quantizer fixes it for each form)"
 
@@ -111,30 +84,30 @@ NAMES: tuple[NameElsewhere, ...] = (
         (
             "optimizations",
             (
-                '[tf.lite.Optimize.DEFAULT] is {quantize}="dynamic"; with a dataset, {quantize}="int8" and '
-                "representative_dataset"
+                '[tf.lite.Optimize.DEFAULT] is quantize="dynamic"; with a dataset, '
+                'quantize=Quantization("int8", samples=...)'
             ),
-            "--quantize dynamic; with samples, --quantize int8 --representative-dataset FILE.npz",
+            "--quantize dynamic; with samples, --quantize int8 --samples FILE.npz",
         ),
         (
             "target_spec",
             (
-                '{quantize}="int8", require_integer=True for TFLITE_BUILTINS_INT8; {quantize}="float16" for float16; '
-                '{quantize}="int16" for int16 activations; target="gpu" for the backend GPU'
+                'Quantization("int8", require_integer=True) for TFLITE_BUILTINS_INT8; quantize="float16" for float16; '
+                'quantize="int16" for int16 activations; target="gpu" for the backend GPU'
             ),
             "--quantize int8 --require-integer, --quantize float16, --quantize int16, --target gpu",
         ),
         (
             "supported_ops",
             (
-                '{quantize}="int8", require_integer=True for TFLITE_BUILTINS_INT8; {quantize}="int16" for 16x8; '
+                'Quantization("int8", require_integer=True) for TFLITE_BUILTINS_INT8; quantize="int16" for 16x8; '
                 "nothing for TFLITE_BUILTINS; allow_custom_ops for ops that LiteRT lacks, instead of SELECT_TF_OPS"
             ),
-            "--quantize int8 --require-integer, --quantize int16, nothing, --allow-custom-ops",
+            "--quantize int8 --require-integer, --quantize int16, nothing, --allow-custom-ops all",
         ),
         (
             "supported_types",
-            '{quantize}="float16" for [tf.float16]; {quantize}="int8", require_integer=True for [tf.int8]',
+            'quantize="float16" for [tf.float16]; quantize=Quantization("int8", require_integer=True) for [tf.int8]',
             "--quantize float16, --quantize int8 --require-integer",
         ),
         (
@@ -161,7 +134,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         (
             "experimental_select_user_tf_ops",
             "allow_custom_ops=[names]: they become custom ops, and need kernels",
-            "--allow-custom-ops=NAMES",
+            "--allow-custom-ops NAMES",
         ),
     ),
     *_of(
@@ -185,33 +158,41 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("experimental_new_dynamic_range_quantizer", _ONE_CONVERTER),
         ("experimental_enable_resource_variables", "leave it out (variables that are written keep their state)"),
         ("experimental_lower_to_saved_model", _ALWAYS),
-        ("experimental_use_stablehlo_quantizer", "recipe sets the quantization of each op", "--recipe FILE.json"),
-        ("experimental_stablehlo_quantizer_config", "recipe sets the quantization of each op", "--recipe FILE.json"),
+        (
+            "experimental_use_stablehlo_quantizer",
+            "Quantization(recipe=file) says it by op",
+            "--recipe FILE.json",
+        ),
+        (
+            "experimental_stablehlo_quantizer_config",
+            "Quantization(recipe=file) says it by op",
+            "--recipe FILE.json",
+        ),
         ("legalize_custom_tensor_list_ops", "leave it out (tensor lists become builtin ops)"),
         ("unfold_batchmatmul", "leave it out (a product becomes FULLY_CONNECTED where that is faster)"),
         ("canonicalizing_inf_as_min_max_float", "leave it out (infinite constants stay infinite)"),
         ("model_origin_framework", "metadata", "--metadata FILE.json"),
         ("serialize_debug_metadata", "not available (see result.report)", "not available (see --json)"),
         ("enable_timing", "result.report.timings", "--timings"),
-        ("ir_dump_dir", "dump_ir=folder", "--dump-ir DIR"),
-        ("ir_dump_pass_regex", "dump_ir_after=[names of passes]", "--after PASS, repeated"),
-        ("ir_dump_func_regex", "dump_ir=folder, for all functions", "--dump-ir DIR"),
-        ("print_ir_before", "dump_ir=folder, dump_ir_after=[the pass before]", "--dump-ir DIR --after PASS"),
-        ("print_ir_after", "dump_ir=folder, dump_ir_after=[names of passes]", "--dump-ir DIR --after PASS"),
-        ("print_ir_module_scope", "dump_ir=folder, for the whole module", "--dump-ir DIR"),
-        ("elide_elementsattrs_if_larger", "dump_ir=folder, without large constants", "--dump-ir DIR"),
+        ("ir_dump_dir", "debug=folder", "--dump-ir DIR"),
+        ("ir_dump_pass_regex", "Debugging(folder, dump_ir_after=[passes])", "--dump-ir-after PASS, repeated"),
+        ("ir_dump_func_regex", "debug=folder, for all functions", "--dump-ir DIR"),
+        ("print_ir_before", "Debugging(folder, dump_ir_after=[the pass before])", "--dump-ir DIR --dump-ir-after PASS"),
+        ("print_ir_after", "Debugging(folder, dump_ir_after=[passes])", "--dump-ir DIR --dump-ir-after PASS"),
+        ("print_ir_module_scope", "debug=folder, for the whole module", "--dump-ir DIR"),
+        ("elide_elementsattrs_if_larger", "debug=folder, without large constants", "--dump-ir DIR"),
         ("_experimental_allow_all_select_tf_ops", _SELECT),
         ("_experimental_calibrate_only", "not available (calibration and quantization are one step)"),
         ("_experimental_custom_op_registerers", "litefuse.custom_op, or a library of kernels", "--kernels LIB.so"),
         ("_experimental_default_to_single_batch_in_tensor_list_ops", "batch=1", "--batch 1"),
         ("_experimental_disable_fuse_mul_and_fc", "not available (a product with constant factors is one op)"),
-        ("_experimental_disable_per_channel", 'granularity="tensor"', "--granularity tensor"),
+        ("_experimental_disable_per_channel", 'Quantization(form, granularity="tensor")', "--granularity tensor"),
         (
             "_experimental_disable_per_channel_quantization_for_dense_layers",
-            "recipe, with an entry for FULLY_CONNECTED",
+            "quantize=Quantization(recipe=file), with an entry for FULLY_CONNECTED",
             "--recipe FILE.json",
         ),
-        ("_experimental_enable_composite_direct_lowering", 'composites={{NAME: "fuse"}}', "--composites NAME=fuse"),
+        ("_experimental_enable_composite_direct_lowering", 'composites={NAME: "fuse"}', "--composites NAME=fuse"),
         ("_experimental_enable_dynamic_update_slice", _ALWAYS),
         ("_experimental_full_integer_quantization_bias_type", _FIXED),
         ("_experimental_guarantee_all_funcs_one_use", "leave it out (calls are inlined)"),
@@ -219,8 +200,8 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("_experimental_lower_tensor_list_ops", _ALWAYS),
         ("_experimental_preserve_assert_op", "not available (LiteRT has no op for assertions)"),
         ("_experimental_qdq_conversion_mode", _QAT, "--quantize qat"),
-        ("_experimental_quantization_options", "recipe sets the quantization of each op", "--recipe FILE.json"),
-        ("_experimental_reduce_type_precision", 'weight_bits=4 with {quantize}="dynamic"', "--weight-bits 4"),
+        ("_experimental_quantization_options", "Quantization(recipe=file) says it by op", "--recipe FILE.json"),
+        ("_experimental_reduce_type_precision", 'quantize=Quantization("dynamic", weight_bits=4)', "--weight-bits 4"),
         ("_experimental_sparsify_model", "not available (weights are stored densely)"),
         ("_experimental_strict_qdq", _QAT, "--quantize qat"),
         ("_experimental_supported_accumulation_type", "not available (the runtime chooses the accumulators)"),
@@ -233,10 +214,10 @@ NAMES: tuple[NameElsewhere, ...] = (
     *_of(
         (TFLITE_1, TFLITE_CONVERT),
         ("graph_def_file", "the first argument, a .pb file", "the argument MODEL, a .pb file"),
-        ("input_shapes", "shapes={{name: sizes}}", "--shape NAME=SIZES, repeated"),
-        ("inference_type", '{quantize}="int8", with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("input_shapes", "shapes={name: sizes}", "--shape NAME=SIZES, repeated"),
+        ("inference_type", 'quantize="int8", with samples, or "qat"', "--quantize int8 or --quantize qat"),
         ("output_format", "leave it out (it is a .tflite file; litefuse.save_report draws it)", "litefuse show MODEL"),
-        ("post_training_quantize", '{quantize}="dynamic"', "--quantize dynamic"),
+        ("post_training_quantize", 'quantize="dynamic"', "--quantize dynamic"),
         ("target_ops", "see supported_ops: nothing for TFLITE_BUILTINS", "leave it out for TFLITE_BUILTINS"),
         ("drop_control_dependency", _ALWAYS),
         ("reorder_across_fake_quant", "leave it out (fake quantization stays where it is)"),
@@ -244,8 +225,8 @@ NAMES: tuple[NameElsewhere, ...] = (
             "change_concat_input_ranges",
             "leave it out (operands of a concatenation share a range where that costs little)",
         ),
-        ("dump_graphviz_dir", "litefuse.save_report draws the model, dump_ir=folder writes it as text", "--html FILE"),
-        ("dump_graphviz_video", "dump_ir=folder", "--dump-ir DIR"),
+        ("dump_graphviz_dir", "litefuse.save_report draws the model, debug=folder writes it as text", "--html FILE"),
+        ("dump_graphviz_video", "debug=folder", "--dump-ir DIR"),
         ("conversion_summary_dir", "litefuse.save_report", "--html FILE"),
     ),
     *_of(
@@ -253,36 +234,36 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("graph_def", "the first argument, as a .pb file", "the argument MODEL, as a .pb file"),
         ("model_file", "the first argument", "the argument MODEL"),
         ("custom_objects", "load the model with them, and pass the model", "convert the model in Python"),
-        ("tag_set", "tags=[names]", "--tags A,B"),
+        ("tag_set", "graph=Graph(tags=[names])", "--tags A,B"),
         ("signature_key", "signatures=[key]", "--signature KEY"),
         ("sess", "a SavedModel, or the frozen graph as a .pb file", "the argument MODEL"),
-        ("input_tensors", "input_arrays=[names]", "--input-arrays A,B"),
-        ("output_tensors", "output_arrays=[names]", "--output-arrays A,B"),
-        ("input_arrays_with_shape", "input_arrays=[names], shapes={{name: sizes}}", "--input-arrays, --shape"),
-        ("quantized_input_stats", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("default_ranges_stats", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("input_tensors", "graph=Graph(inputs=[names])", "--input-arrays A,B"),
+        ("output_tensors", "graph=Graph(outputs=[names])", "--output-arrays A,B"),
+        ("input_arrays_with_shape", "graph=Graph(inputs=[names]), shapes={name: sizes}", "--input-arrays, --shape"),
+        ("quantized_input_stats", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("default_ranges_stats", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
         ("experimental_debug_info_func", "leave it out (errors name the nodes)"),
     ),
     *_of(
         TFLITE_CONVERT,
         ("keras_model_file", "the first argument", "the argument MODEL, a .keras or .h5 file"),
         ("output_file", "result.save(path)", "-o FILE"),
-        ("saved_model_tag_set", "tags=[names]", "--tags A,B"),
+        ("saved_model_tag_set", "graph=Graph(tags=[names])", "--tags A,B"),
         ("saved_model_signature_key", "signatures=[key]", "--signature KEY"),
         ("enable_v1_converter", _ONE_CONVERTER),
-        ("mean_values", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("std_dev_values", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("default_ranges_min", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("default_ranges_max", '{quantize}="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("quantize_weights", '{quantize}="dynamic"', "--quantize dynamic"),
-        ("quantize_to_float16", '{quantize}="float16"', "--quantize float16"),
-        ("custom_opdefs", "allow_custom_ops=[names]", "--allow-custom-ops=NAMES"),
+        ("mean_values", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("std_dev_values", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("default_ranges_min", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("default_ranges_max", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        ("quantize_weights", 'quantize="dynamic"', "--quantize dynamic"),
+        ("quantize_to_float16", 'quantize="float16"', "--quantize float16"),
+        ("custom_opdefs", "allow_custom_ops=[names]", "--allow-custom-ops NAMES"),
     ),
     *_of(
         (COREML, TFLITE),
         (
             "inputs",
-            "shapes={{name: sizes}}; for a JAX function, the shapes with which it is exported",
+            "shapes={name: sizes}; for a JAX function, the shapes with which it is exported",
             "--shape NAME=SIZES",
         ),
     ),
@@ -290,19 +271,54 @@ NAMES: tuple[NameElsewhere, ...] = (
         COREML,
         (
             "outputs",
-            "output_arrays=[names] for a frozen graph; rename for new names",
+            "graph=Graph(outputs=[names]) for a frozen graph; rename for new names",
             "--output-arrays A,B, --rename OLD=NEW",
         ),
         ("minimum_deployment_target", "target", "--target"),
         ("compute_units", "target", "--target"),
-        ("compute_precision", '{quantize}="float16" for float16 weights; widen=True for float32', "--quantize float16"),
+        ("compute_precision", 'quantize="float16" ; dtypes="widen" for float32', "--quantize float16"),
         ("convert_to", "leave it out (the output is a .tflite file)"),
         ("source", "leave it out (the source is detected)"),
         ("classifier_config", "metadata, with a file of labels", "--metadata FILE.json"),
         ("package_dir", "result.save(path)", "-o FILE"),
-        ("skip_model_load", "check_file=False", "--no-check-file"),
+        ("skip_model_load", "checks=Checks(file=False)", "--no-check-file"),
         ("pass_pipeline", "leave it out (passes that find nothing to do change nothing)"),
         ("states", "leave it out (variables that are written keep their state)"),
+    ),
+    *_of(
+        FORMER,
+        ("builtins_only", 'allow_custom_ops="never"', "--allow-custom-ops never"),
+        ("narrow", 'dtypes="narrow"', "--dtypes narrow"),
+        ("widen", 'dtypes="widen"', "--dtypes widen"),
+        ("representative_dataset", "quantize=Quantization(form, samples=...)", "--samples"),
+        *(
+            (name, f"quantize=Quantization(form, {name}=...)")
+            for name in (
+                *("preprocess", "require_integer", "weight_bits", "granularity", "rotate", "min_weight_elements"),
+                *("keep_float", "keep_float_ops", "recipe", "max_error"),
+            )
+        ),
+        ("quantized_io", "quantize=Quantization(form, io=...)"),
+        ("quantization_layers", "quantize=Quantization(form, measure_layers=True)", "--measure-layers"),
+        ("form", "quantize", "--quantize"),
+        ("tags", "graph=Graph(tags=...)"),
+        ("input_arrays", "graph=Graph(inputs=...)"),
+        ("output_arrays", "graph=Graph(outputs=...)"),
+        ("check_fusions", "checks=Checks(fusions=...)"),
+        ("no_check_fusions", "checks=Checks(fusions=False)", "--check-fusions no"),
+        ("check_custom_ops", "checks=Checks(custom_ops=True)"),
+        ("check_file", "checks=Checks(file=...)"),
+        ("check", "checks=Checks(targets=...)", "--check-target yes"),
+        ("no_check", "checks=Checks(targets=False)", "--check-target no"),
+        ("require_accelerated", 'checks=Checks(targets="required")', "--check-target required"),
+        *(
+            (name, f"limits=Limits({name}=...)")
+            for name in ("timeout", "memory", "max_ops", "max_constant_bytes", "temporary_folder")
+        ),
+        ("dump_ir", "debug=folder"),
+        ("dump_ir_after", "debug=Debugging(folder, dump_ir_after=...)"),
+        ("after", "debug=Debugging(folder, dump_ir_after=...)", "--dump-ir-after PASS"),
+        ("in_process", "debug=Debugging(in_process=True)"),
     ),
 )
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
+
+if TYPE_CHECKING:
+    from litefuse.support.options.conversion import Quantization
 
 WeightBits: TypeAlias = Literal[8, 4]
 WEIGHT_BITS: tuple[WeightBits, ...] = get_args(WeightBits)
@@ -32,6 +35,18 @@ QuantizedIo: TypeAlias = IntegerType | tuple[IntegerType, IntegerType]
 
 #: A recipe of litert-quantizer: the path of a JSON file, or its entries.
 RecipeEntries: TypeAlias = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
+
+RepresentativeDataset: TypeAlias = str | os.PathLike[str] | Iterable[Any] | Callable[[], Iterable[Any]]
+"""The path of an ``.npz`` archive or of a folder of images, ``FILE.py:FUNCTION`` for a function in a file, which runs
+in a process of its own, or samples, or a function that returns samples, such as a generator function.
+
+A sample is a mapping from the names of a signature's inputs to arrays, an array or a list of one array (for a signature
+with one input), or a pair of a signature's key and one of these. Tensors of TensorFlow, JAX and PyTorch are arrays,
+too.
+"""
+
+Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
+"""A function that makes a sample of an image, or ``FILE.py:FUNCTION``; see ``quantization.images``."""
 
 #: The smallest weights that ``dynamic`` makes integers, as in TensorFlow's converter.
 MIN_WEIGHT_ELEMENTS = 1024
@@ -95,55 +110,39 @@ def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
     pair = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value, value))
     if len(pair) != 2 or not all(isinstance(kind, bool) or kind == "uint8" for kind in pair):
         raise LitefuseError(
-            f"quantized_io is {value!r}; there is False, True and 'uint8', or a pair of these for inputs and outputs"
+            f"io is {value!r}; there is False, True and 'uint8', or a pair of these for inputs and outputs"
         )
     return pair[0], pair[1]
 
 
-def quantization_options(
-    form: Quantization | None,
-    *,
-    weight_bits: int = 8,
-    granularity: str = "channel",
-    rotate: str | None = None,
-    min_weight_elements: int | None = None,
-    keep_float: Iterable[str] = (),
-    keep_float_ops: Iterable[str] = (),
-    recipe: RecipeEntries | None = None,
-) -> QuantizationOptions:
+def quantization_options(form: QuantizationForm | None, chosen: Quantization) -> QuantizationOptions:
     """Checks choices, and that litert-quantizer and LiteRT have the combination.
 
     Args:
         form: The form of quantization; None if there is none.
-        weight_bits: The bits of weights.
-        granularity: What shares a scale.
-        rotate: The rotation of weights.
-        min_weight_elements: The smallest weights that become integers.
-        keep_float: Regular expressions of results.
-        keep_float_ops: The names of ops.
-        recipe: The path of a recipe's file, or its entries.
+        chosen: What was chosen; the file of a recipe is on this machine.
 
     Raises:
         LitefuseError: No such choice, or no kernel for what was chosen; the message says why.
     """
     for argument, value, known in (
-        ("weight_bits", weight_bits, WEIGHT_BITS),
-        ("granularity", granularity, GRANULARITIES),
-        ("rotate", rotate, (None, *get_args(Rotation))),
+        ("weight_bits", chosen.weight_bits, WEIGHT_BITS),
+        ("granularity", chosen.granularity, GRANULARITIES),
+        ("rotate", chosen.rotate, (None, *get_args(Rotation))),
     ):
         if isinstance(value, bool) or value not in known:
             names = ", ".join(str(choice) for choice in known if choice is not None)
             raise LitefuseError(f"{argument} is {value!r}; there is {names}")
-    if min_weight_elements is not None and min_weight_elements < 0:
-        raise LitefuseError(f"min_weight_elements is {min_weight_elements}, not a number from 0")
+    if chosen.min_weight_elements is not None and chosen.min_weight_elements < 0:
+        raise LitefuseError(f"min_weight_elements is {chosen.min_weight_elements}, not a number from 0")
     options = QuantizationOptions(
-        cast("WeightBits", weight_bits),
-        cast("Granularity", granularity),
-        cast("Rotation | None", rotate),
-        min_weight_elements,
-        _strings(keep_float, "keep_float"),
-        _strings(keep_float_ops, "keep_float_ops"),
-        () if recipe is None else _entries(recipe),
+        chosen.weight_bits,
+        chosen.granularity,
+        chosen.rotate,
+        chosen.min_weight_elements,
+        _strings(chosen.keep_float, "keep_float"),
+        _strings(chosen.keep_float_ops, "keep_float_ops"),
+        () if chosen.recipe is None else _entries(chosen.recipe),
     )
     for pattern in options.keep_float:
         _check_pattern(pattern, "keep_float")
@@ -151,14 +150,14 @@ def quantization_options(
         if options != QuantizationOptions():
             raise LitefuseError(
                 "quantization options were given, but no form of quantization",
-                hint="Pass quantize as well (on the command line, --quantize), or recipe (--recipe).",
+                hint="Pass a form as well (on the command line, --quantize), or a recipe (--recipe).",
             )
     elif refused := _refused(form, options):
         raise LitefuseError(f"the quantization {form!r} does not support this: {refused}")
     return options
 
 
-def _refused(form: Quantization, options: QuantizationOptions) -> str:
+def _refused(form: QuantizationForm, options: QuantizationOptions) -> str:
     """Returns why this combination is not supported; empty if it is."""
     plain = QuantizationOptions()
     chosen = [

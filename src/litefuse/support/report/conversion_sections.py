@@ -139,7 +139,9 @@ def _lacking_section(ops: Sequence[LackingOpReport]) -> Section:
             Column("", _lacking_outcome),
         ],
         judge=lambda op: "warn" if op.outcome in {"pack", "custom"} else "good",
-        note="With --widen, float16 and bfloat16 become float32 throughout, without these casts." if widened else "",
+        note="With --dtypes widen, float16 and bfloat16 become float32 throughout, without these casts."
+        if widened
+        else "",
     )
 
 

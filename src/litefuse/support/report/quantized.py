@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Literal
 
-from litefuse.support.options.forms import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.records import Record
 from litefuse.support.report.shown import ShownInNotebooks
 
@@ -159,7 +159,7 @@ class QuantizationReport(ShownInNotebooks, Record):
         instead: Why this form was chosen in place of the one that was asked for; empty where it was not.
     """
 
-    form: Quantization
+    form: QuantizationForm
     size_before: int
     error: float | None
     inputs: str

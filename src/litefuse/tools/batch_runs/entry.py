@@ -13,7 +13,7 @@ class Variant:
 
     Attributes:
         name: Its name, which its file gets.
-        options: The arguments of :func:`litefuse.quantize`; ``form`` is among them unless there is a recipe.
+        options: The arguments of :func:`litefuse.quantize`; ``quantize`` is among them.
     """
 
     name: str

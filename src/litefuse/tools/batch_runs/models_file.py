@@ -11,13 +11,13 @@ from typing import Any, cast
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url, file_name
 from litefuse.support.files.readable import check_file
+from litefuse.support.options.conversion import Conversion, FileQuantization
+from litefuse.support.options.declared import Declared, Options
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.processes.limits import ProcessLimits
 from litefuse.tools.batch_runs.entry import BatchSettings, Entry, Variant
-from litefuse.tools.batch_runs.options import check_value, options_of, unknown_key
+from litefuse.tools.batch_runs.options import FILES, check_value, keys_of, options_of, unknown_key
 
-_CONVERT = "litefuse.conversion.api:convert"
-_QUANTIZE = "litefuse.conversion.api:quantize"
 _VERIFY = "litefuse.conversion.verify.against_original:verify_model"
 _CHECK = "litefuse.conversion.verify.targets.check:check"
 
@@ -25,15 +25,12 @@ _OWN = ("name", "path", "plug_ins", "verify", "check", "variants", "timeout", "m
 # Other names of keys, which the command line has.
 _ALIASES = {
     "coverage": "coverage_seconds",
-    "keep_float_op": "keep_float_ops",
     "kernels": "plug_ins",
     "plug_in": "plug_ins",
     "random": "seed",
     "shape": "shapes",
     "signature": "signatures",
 }
-# Options that name files, which are relative to models.toml.
-_PATHS = frozenset(("representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs"))
 _CODE = frozenset(("plug_ins", "kernel_modules"))
 _CODE_FILES = (".py", ".so", ".dylib", ".dll")
 _LONGEST_NAME = 200
@@ -194,7 +191,7 @@ def _entry(given: Any, general: Mapping[str, Any], folder: Path | None, where: s
         options.pop("path"),
         plug_ins=options.pop("plug_ins", ()),
         verify=options.pop("verify", None),
-        check=options.pop("check_targets", None),
+        check=options.pop("check", None),
         variants=options.pop("variants", ()),
         timeout=timeout,
         memory=memory,
@@ -204,25 +201,24 @@ def _entry(given: Any, general: Mapping[str, Any], folder: Path | None, where: s
 
 def _entry_options(given: Mapping[str, Any], folder: Path | None, where: str, *, is_general: bool) -> dict[str, Any]:
     """Returns the options of a model, or of all, by the names of arguments; checked."""
-    known = options_of(_CONVERT)
+    known = keys_of(Conversion)
     options: dict[str, Any] = {}
     for written, value in given.items():
         key = _key(written)
         if (key not in known and key not in _OWN) or (is_general and key in {"name", "path"}):
             names = {*known, *_OWN} - ({"name", "path"} if is_general else set())
             raise unknown_key(written, names, where)
-        if key == "check" and not isinstance(value, bool):
-            options["check_targets"] = _checked(value, folder, where)
-        else:
-            options[key] = _value(key, value, known, folder, where)
+        options[key] = _value(key, value, known, folder, where)
     return options
 
 
-def _value(key: str, value: Any, known: Mapping[str, str], folder: Path | None, where: str) -> Any:
+def _value(key: str, value: Any, known: Mapping[str, Declared], folder: Path | None, where: str) -> Any:
     """Returns the value of a model's option; checked."""
     match key:
         case "verify":
             return None if value is False else _called({} if value is True else value, _VERIFY, key, folder, where)
+        case "check":
+            return _checked(value, folder, where)
         case "variants":
             return _variants(value, folder, where)
         case "memory":
@@ -232,7 +228,28 @@ def _value(key: str, value: Any, known: Mapping[str, str], folder: Path | None, 
         case "path":
             return _path(os.fspath(value), folder) if isinstance(value, str | os.PathLike) else value
         case _:
-            return _option(key, value, known[key], folder, where) if key in known else value
+            return _declared(known[key], value, folder, where) if key in known else value
+
+
+def _declared(declared: Declared, value: Any, folder: Path | None, where: str) -> Any:
+    """Returns the value of a declared option, of a group as a table; checked."""
+    if declared.kind is None or not isinstance(value, Mapping):
+        return _option(declared.name, value, declared.annotation, folder, where)
+    return _arguments(cast("Mapping[str, Any]", value), declared.kind, folder, f"{where}, {declared.name}")
+
+
+def _arguments(
+    table: Mapping[str, Any], kind: type[Options], folder: Path | None, where: str, *more: str
+) -> dict[str, Any]:
+    """Returns the values of the options of a class; checked."""
+    known = keys_of(kind)
+    arguments: dict[str, Any] = {}
+    for written, value in table.items():
+        name = _key(written)
+        if name not in known and name not in more:
+            raise unknown_key(written, {*known, *more}, where)
+        arguments[name] = _declared(known[name], value, folder, where) if name in known else value
+    return arguments
 
 
 def _called(given: Any, function: str, key: str, folder: Path | None, where: str, *more: str) -> dict[str, Any]:
@@ -262,18 +279,19 @@ def _checked(value: Any, folder: Path | None, where: str) -> dict[str, Any]:
 def _variants(value: Any, folder: Path | None, where: str) -> tuple[Variant, ...]:
     variants: list[Variant] = []
     for variant in cast("list[Any]", value) if isinstance(value, list | tuple) else [value]:
-        table = {"form": variant} if isinstance(variant, str) else variant
-        options = _called(table, _QUANTIZE, "variants", folder, where, "form", "name")
-        name = options.pop("name", options.get("form"))
+        table = {"quantize": variant} if isinstance(variant, str) else _table(variant, "variants", where)
+        options = _arguments(table, FileQuantization, folder, f"{where}, variants", "name")
+        form = options.get("quantize")
+        name = options.pop("name", cast("Any", form).get("form") if isinstance(form, Mapping) else form)
         if not isinstance(name, str):
-            raise LitefuseError("a variant has a form, or a name and a recipe", where=where)
+            raise LitefuseError("a variant has quantize, a form; or a name and a recipe in quantize", where=where)
         variants.append(Variant(_checked_name(name, where), options))
     return tuple(variants)
 
 
 def _option(key: str, value: Any, annotation: str, folder: Path | None, where: str) -> Any:
     check_value(key, value, annotation, where)
-    if key in _PATHS and isinstance(value, str):
+    if key in FILES and isinstance(value, str):
         return _path(value, folder)
     if key in _CODE:
         return [_code(text, folder) for text in _texts(value, key, where)]

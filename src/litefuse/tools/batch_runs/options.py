@@ -1,9 +1,8 @@
-"""The options of litefuse's functions, read from their sources: importing these would load what the work needs."""
+"""The options that a file may set: declared ones, and those of functions, read from their sources."""
 
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib.util
 import os
 import re
@@ -13,19 +12,27 @@ from pathlib import Path
 from typing import Any, cast
 
 from litefuse.errors import LitefuseError
+from litefuse.support.options.declared import Declared, Options, declared_options
+from litefuse.support.options.names_elsewhere import answers_elsewhere
 
-# What belongs to one call, not to a model in a file.
-_OF_CALLS = frozenset(
+#: Options that name files, which are relative to models.toml.
+FILES = frozenset(
     (
-        *("custom_ops", "dump_ir", "dump_ir_after", "expected", "in_process", "layers", "on_step", "progress"),
-        *("temporary_folder", "timeout", "memory"),
+        *("samples", "representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs"),
+        "kernel_modules",
     )
 )
+
+# What belongs to one call, not to a model in a file.
+_OF_CALLS = frozenset(("custom_ops", "expected", "layers", "on_step", "progress", "timeout", "memory"))
+_OF_CONVERSIONS = frozenset(("debug", "on_step", "progress"))
 
 
 @cache
 def options_of(function: str) -> Mapping[str, str]:
     """Returns the names of a function's keyword arguments that a file may set, with their annotations.
+
+    It is not imported, which would load what the work needs.
 
     Args:
         function: The function, as ``package.module:function``.
@@ -44,11 +51,15 @@ def options_of(function: str) -> Mapping[str, str]:
     }
 
 
+def keys_of(kind: type[Options]) -> Mapping[str, Declared]:
+    """Returns the options of a class that a file may set, by their names."""
+    return {declared.name: declared for declared in declared_options(kind) if declared.name not in _OF_CONVERSIONS}
+
+
 def unknown_key(key: str, known: Iterable[str], where: str) -> LitefuseError:
-    """Returns the error for a key that nothing knows, with the nearest one that is known."""
+    """Returns the error for a key that nothing knows, with what it is here, or the nearest one that is known."""
     names = sorted(known)
-    near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
-    hint = f"Did you mean {near[0]!r}?" if near else f"The keys are {', '.join(names)}."
+    hint = answers_elsewhere([key], names) or f"The keys are {', '.join(names)}."
     return LitefuseError(f"unknown key {key!r}", where=where, hint=hint)
 
 

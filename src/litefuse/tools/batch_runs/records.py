@@ -16,6 +16,7 @@ from litefuse.support.files.digest import file_digest, folder_digest
 from litefuse.support.files.readable import check_file, check_there, is_there
 from litefuse.support.files.whole_file import whole_file
 from litefuse.tools.batch_runs.entry import Entry
+from litefuse.tools.batch_runs.options import FILES
 from litefuse.tools.batch_runs.outcome import KEPT, Outcome
 from litefuse.tools.environment.machine import version_of
 from litefuse.version import __version__
@@ -67,9 +68,9 @@ def _named_files(entry: Entry) -> Iterable[tuple[str, str]]:
     named: list[tuple[Any, str]] = [(plug_in, "plug_ins") for plug_in in entry.plug_ins]
     options: list[Mapping[str, Any]] = [entry.convert, entry.verify or {}, entry.check or {}]
     options += [variant.options for variant in entry.variants]
+    options += [cast("Any", value) for option in options for value in option.values() if isinstance(value, Mapping)]
     for option in options:
-        names = ("representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs", "kernel_modules")
-        for name in names:
+        for name in FILES:
             value = option.get(name, ())
             values = cast("list[Any]", value) if isinstance(value, list | tuple) else [value]
             named += [(text, name) for text in values]
@@ -85,7 +86,7 @@ def _content(text: str, name: str) -> str:
         return ""
     if name == "original":
         return _model(path)
-    return digest_of(path) if name == "representative_dataset" or not path.is_dir() else ""
+    return digest_of(path) if name in {"samples", "representative_dataset"} or not path.is_dir() else ""
 
 
 def _model(path: Path) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import click
+import cloup
 from click.shell_completion import CompletionItem
 
 
@@ -38,24 +39,18 @@ PLACE: Any = click.Path(path_type=Path)
 
 SECONDS = click.FloatRange(min=0, min_open=True)
 
-#: The value of an option that was given without one.
-ALL = "*"
-OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--check-fusions", "--quantized-io", "--require-fused"})
-
 
 def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Returns the names that begin with a word that is being typed, for the completion of shells."""
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-class OptionalValueCommand(click.Command):
-    """A command with options that take an optional value after ``=``."""
+class OptionalValueCommand(cloup.Command):
+    """A command that answers options of other converters, and former ones, with what they are here."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        end = args.index("--") if "--" in args else len(args)
-        options = [f"{arg}={ALL}" if arg in OPTIONAL_VALUES else arg for arg in args[:end]]
         try:
-            return super().parse_args(ctx, [*options, *args[end:]])
+            return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             if answer := self._answer(error.option_name):
                 raise click.NoSuchOption(error.option_name, answer, ctx=ctx) from None
@@ -125,6 +120,17 @@ KERNELS = click.option(
 )
 
 
+PLUG_INS = click.option(
+    "--plug-in",
+    "--kernels",
+    "plug_ins",
+    multiple=True,
+    metavar="FILE.py|MODULE|LIB.so",
+    help="Python code that registers fusions, recognizers or kernels for the checks, or a library of native kernels. "
+    "May be repeated.",
+)
+
+
 # What models are called with.
 SIGNATURES = click.option(
     "--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all."
@@ -141,11 +147,6 @@ SHAPES = click.option(
 )
 
 # What becomes of a written file, and what is printed.
-CHECK_FILE = click.option(
-    "--check-file/--no-check-file",
-    default=True,
-    help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
-)
 QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 
@@ -194,32 +195,6 @@ def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that limit the processes of a command."""
     timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="Stop after this many seconds.")
     return timeout(MEMORY(command))
-
-
-MIN_RUNTIME = click.option(
-    "--min-runtime",
-    metavar="[litert:]VERSION",
-    help="The oldest release of TensorFlow Lite, such as 2.14, or of LiteRT, such as litert:1.2, that must run the "
-    "file. Weights take a type that it supports; an op that it lacks is an error.",
-)
-
-
-def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options for what a written file gets."""
-    metadata = click.option(
-        "--metadata",
-        type=PATH,
-        metavar="FILE.json",
-        help="TensorFlow Lite Metadata to add to the file: descriptions, labels and other associated files.",
-    )
-    rename = click.option(
-        "--rename",
-        "renames",
-        multiple=True,
-        metavar="[SIGNATURE:]OLD=NEW",
-        help="Rename an input or output; may be repeated. Samples and --shape use the old names.",
-    )
-    return metadata(rename(command))
 
 
 def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:

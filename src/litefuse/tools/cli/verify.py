@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from litefuse.support.options.conversion import Quantization
+from litefuse.tools.cli.declared_options import declared_option
 from litefuse.tools.cli.failures import VERDICT_CODES
 from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
@@ -23,7 +25,6 @@ from litefuse.tools.cli.parameters import (
     parse_shapes,
     split_names,
 )
-from litefuse.tools.cli.quantization_options import PREPROCESS, representative_dataset_option
 
 
 @click.command
@@ -34,8 +35,8 @@ from litefuse.tools.cli.quantization_options import PREPROCESS, representative_d
 @click.option(
     "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, instead of ORIGINAL."
 )
-@representative_dataset_option("Samples to call both with, instead of --inputs")
-@PREPROCESS
+@declared_option(Quantization, "samples", "Samples to call both with, instead of --inputs.")
+@declared_option(Quantization, "preprocess")
 @RANDOM
 @click.option(
     "--shape",
@@ -64,7 +65,7 @@ def verify(
     signature: tuple[str, ...],
     inputs: Path | None,
     expected: Path | None,
-    representative_dataset: Path | None,
+    samples: Path | None,
     random: int | None,
     shape: tuple[str, ...],
     tolerance: float | None,
@@ -100,9 +101,9 @@ def verify(
         raise click.BadParameter("--layers needs ORIGINAL, whose layers it compares")
     if html is not None and original is not None and original.suffix != ".tflite":
         layers = True  # a page shows where they differ
-    if representative_dataset is not None and (inputs is not None or random is not None or shape):
-        raise click.BadParameter("--representative-dataset excludes --inputs, --random and --shape")
-    check_page(html, (model, original, inputs, expected, representative_dataset))
+    if samples is not None and (inputs is not None or random is not None or shape):
+        raise click.BadParameter("--samples excludes --inputs, --random and --shape")
+    check_page(html, (model, original, inputs, expected, samples))
     shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.against_original import verify_model
@@ -117,7 +118,7 @@ def verify(
             signatures=signature or None,
             inputs=None if inputs is None else load_arrays(inputs),
             expected=None if expected is None else load_arrays(expected),
-            representative_dataset=representative_dataset,
+            representative_dataset=samples,
             shapes=shapes,
             seed=random or 0,
             tolerance=tolerance,

@@ -14,6 +14,7 @@ from litefuse.errors import QuantizationError, SettingError, UnsupportedOpsError
 from litefuse.frontends.keras_file import is_keras_file
 from litefuse.frontends.source_of import source_of
 from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.conversion import Graph, Limits, Quantization
 from litefuse.tools.compat.opened_model import open_model
 from litefuse.tools.compat.quantizing import quantization_of
 from litefuse.tools.compat.samples import dataset_of
@@ -23,9 +24,6 @@ from litefuse.tools.compat.spec import TargetSpec, dtype_name
 if TYPE_CHECKING:
     from litefuse.support.report import Report
     from litefuse.support.result import ConversionResult
-
-# The arguments of the conversion that say what is read of the model.
-_READING = ("tags", "signatures", "input_arrays", "output_arrays")
 
 
 class Converter:
@@ -107,12 +105,12 @@ class Converter:
         options: dict[str, Any] = {**self._arguments, **self._common_options()}
         source = source_of(self._model)
         on_step: Callable[[str], None] = self.convert_options.get("on_step") or (lambda _: None)
-        with make_temporary_folder(self.convert_options.get("temporary_folder")) as folder:
+        with make_temporary_folder(Limits.of(self.convert_options.get("limits"), "limits").temporary_folder) as folder:
             path = source.folder(Path(folder, "saved_model"))
             with source.opened(path, on_step) as timings:
                 options |= self._quantization(path)
                 try:
-                    result = convert(path, **{**options, **self.convert_options})
+                    result = convert(path, **(options | self.convert_options))
                 except (QuantizationError, UnsupportedOpsError) as error:
                     _explain(error, options)
                     raise
@@ -139,11 +137,11 @@ class Converter:
     def _common_options(self) -> dict[str, Any]:
         backends: Any = self.target_spec.experimental_supported_backends
         options: dict[str, Any] = {}
-        if not {"allow_custom_ops", "builtins_only"} & self.convert_options.keys():
-            allowed: Any = self.allow_custom_ops
-            if not isinstance(allowed, str | list | tuple | set | frozenset):  # of names
-                allowed = bool(allowed)
-            options = {"allow_custom_ops": allowed} if allowed else {"builtins_only": True}
+        allowed: Any = self.allow_custom_ops
+        if isinstance(allowed, str | list | tuple | set | frozenset):  # of names
+            options["allow_custom_ops"] = allowed
+        else:
+            options["allow_custom_ops"] = True if allowed else "never"
         if backends:
             if isinstance(backends, str) or {*backends} != {"GPU"}:
                 raise SettingError(
@@ -152,7 +150,7 @@ class Converter:
                 )
             options["target"] = "gpu"
         if self.ir_dump_dir is not None:
-            options["dump_ir"] = self.ir_dump_dir
+            options["debug"] = self.ir_dump_dir
         return options
 
     def _quantization(self, path: Path) -> dict[str, Any]:
@@ -165,11 +163,19 @@ class Converter:
             return quantization_of(self, trained=False)
         model: Any = self._model
         has_order = not isinstance(model, str | os.PathLike) or is_keras_file(Path(os.fspath(cast("str", model))))
-        reading = {name: self._arguments.get(name) for name in _READING}
-        opened = open_model(path, **reading, has_order=has_order)
+        graph: Graph = self._arguments.get("graph") or Graph()
+        opened = open_model(
+            path,
+            tags=graph.tags,
+            signatures=self._arguments.get("signatures"),
+            input_arrays=None if graph.inputs is None else [*graph.inputs],
+            output_arrays=None if graph.outputs is None else [*graph.outputs],
+            has_order=has_order,
+        )
         options = quantization_of(self, trained=opened.trained)
-        if options.get("quantize") in {"int8", "int16"}:
-            options["representative_dataset"] = dataset_of(given, opened)
+        quantization: Quantization | None = options.get("quantize")
+        if quantization is not None and quantization.form in {"int8", "int16"}:
+            options["quantize"] = replace(quantization, samples=dataset_of(given, opened))
         return options
 
 
@@ -184,10 +190,11 @@ def _is_dtype(value: object, default: object) -> bool:
 def _explain(error: QuantizationError | UnsupportedOpsError, options: Mapping[str, Any]) -> None:
     """Says in an error of a conversion with these arguments what attributes there are for it."""
     if isinstance(error, QuantizationError):
-        way = "Add OpsSet.TFLITE_BUILTINS to target_spec.supported_ops." if options.get("require_integer") else ""
+        needs_integers = Quantization.of(options.get("quantize"), "quantize").require_integer
+        way = "Add OpsSet.TFLITE_BUILTINS to target_spec.supported_ops." if needs_integers else ""
     else:
         way = "LiteRT does not run TensorFlow ops, so SELECT_TF_OPS is not supported."
-        if not options.get("allow_custom_ops"):
+        if options.get("allow_custom_ops") == "never":
             way += (
                 " Set converter.allow_custom_ops = True, and give the interpreter kernels, as litefuse.Interpreter has."
             )

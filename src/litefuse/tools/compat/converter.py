@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 from litefuse.errors import SettingError
+from litefuse.support.options.conversion import Graph
 from litefuse.tools.compat.base import Converter
 
 _KEY = "serving_default"
@@ -55,7 +56,7 @@ class TFLiteConverter(Converter):
             tags: The tags of the graph to convert; None for the one for serving.
         """
         signatures = list(signature_keys) if signature_keys and not isinstance(signature_keys, str) else signature_keys
-        return cls._of(saved_model_dir, signatures=signatures or None, tags=tags)
+        return cls._of(saved_model_dir, signatures=signatures or None, graph=Graph(tags=tags))
 
     @classmethod
     def from_keras_model(cls, model: object) -> TFLiteConverter:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from litefuse.errors import SettingError
+from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from litefuse.tools.compat.spec import OpsSet, Optimize, dtype_name, listed, members
 
 _INT16 = OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
 _INTEGERS = frozenset({OpsSet.TFLITE_BUILTINS_INT8})
 _FLOATING = frozenset({OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS})
 _TYPES = frozenset({"int8", "float16", "float32"})
-# The integers of inputs and outputs, by the form, and what quantized_io calls them.
+# The integers of inputs and outputs, by the form, and what ``Quantization.io`` calls them.
 _IO: dict[str, dict[str, Any]] = {
     "int8": {"float32": False, "int8": True, "uint8": "uint8"},
     "int16": {"float32": False, "int16": True},
@@ -48,19 +50,23 @@ def quantization_of(settings: Any, *, trained: bool) -> dict[str, Any]:
     form = _form(ops, types, has_samples=settings.representative_dataset is not None, trained=trained)
     if not optimizations:
         form = None
-    options: dict[str, Any] = {} if form is None else {"quantize": form}
-    if form in _IO and not ops & _FLOATING:
-        options["require_integer"] = True
-        if form == "int8":
-            options["rnn"] = "fused"  # LiteRT's loops compute in floating point, its op for LSTMs in integers
-    if settings._experimental_disable_per_channel and form is not None:  # noqa: SLF001  the reference's name
-        options["granularity"] = "tensor"
-    if quantized_io := _quantized_io(form, settings.inference_input_type, settings.inference_output_type):
-        options["quantized_io"] = quantized_io
-    return options
+    io = _quantized_io(form, settings.inference_input_type, settings.inference_output_type)
+    if form is None:
+        return {}
+    is_integer = form in _IO and not ops & _FLOATING
+    quantization = Quantization(
+        form,
+        io=io,
+        require_integer=is_integer,
+        granularity="tensor" if settings._experimental_disable_per_channel else "channel",  # noqa: SLF001  its name
+    )
+    # LiteRT's loops compute in floating point, its op for LSTMs in integers.
+    return {"quantize": quantization, **({"rnn": "fused"} if is_integer and form == "int8" else {})}
 
 
-def _form(ops: frozenset[OpsSet], types: frozenset[str], *, has_samples: bool, trained: bool) -> str | None:
+def _form(
+    ops: frozenset[OpsSet], types: frozenset[str], *, has_samples: bool, trained: bool
+) -> QuantizationForm | None:
     """Returns the form for a model that is to be quantized; None if its types are those of floating point."""
     if OpsSet.TFLITE_BUILTINS_INT8 in ops and not has_samples and not trained:
         raise SettingError(
@@ -95,7 +101,7 @@ def _types(given: object) -> frozenset[str]:
 
 
 def _quantized_io(form: str | None, of_inputs: object, of_outputs: object) -> Any:
-    """Returns the argument ``quantized_io`` for the types of inputs and outputs."""
+    """Returns ``Quantization.io`` for the types of inputs and outputs."""
     known = _IO.get(form or "", {"float32": False})
     named: list[Any] = []
     for attribute, given in (("inference_input_type", of_inputs), ("inference_output_type", of_outputs)):

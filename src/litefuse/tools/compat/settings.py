@@ -91,7 +91,7 @@ def refuse_changed(name: str, value: object) -> SettingError:
     assert entry is not None, name  # a test holds that each is in the table
     return SettingError(
         f"{name} is {value!r}, for which this class of litefuse has no equivalent",
-        hint=f"Equivalent for litefuse.convert and convert_options: {entry.answer('convert')}.",
+        hint=f"Equivalent for litefuse.convert and convert_options: {entry.python}.",
     )
 
 
@@ -99,7 +99,7 @@ def unknown_setting(name: str, known: Iterable[str]) -> SettingError:
     """Returns the error for an attribute that the class does not have."""
     entry = name_elsewhere(name)
     if entry is not None:
-        hint = f"Equivalent of {name} ({entry.of[0]}) for litefuse.convert: {entry.answer('convert')}."
+        hint = f"Equivalent of {name} ({entry.of[0]}) for litefuse.convert: {entry.python}."
     else:
         hint = closest([name], [*known]) + "Put arguments of litefuse.convert into convert_options, by name."
     return SettingError(f"the converter has no attribute {name!r}", hint=hint)

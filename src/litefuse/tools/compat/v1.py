@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from litefuse.errors import SettingError
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.conversion import Graph
 from litefuse.tools.compat.base import Converter
 from litefuse.tools.compat.settings import NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
 from litefuse.tools.compat.spec import OpsSet, Optimize, RepresentativeDataset, TargetSpec
@@ -83,7 +84,7 @@ class TFLiteConverter(Converter):
         if not path.is_file() or path.suffix not in {".pb", ".pbtxt"}:
             why = "has another ending than .pb and .pbtxt" if path.is_file() else "is not there"
             raise SettingError(f"the file of the frozen graph {why}", where=str(path))
-        return cls._of(path, input_shapes, input_arrays=list(input_arrays), output_arrays=list(output_arrays))
+        return cls._of(path, input_shapes, graph=Graph(inputs=list(input_arrays), outputs=list(output_arrays)))
 
     @classmethod
     def from_session(cls, sess: Any, input_tensors: Sequence[Any], output_tensors: Sequence[Any]) -> TFLiteConverter:
@@ -105,8 +106,7 @@ class TFLiteConverter(Converter):
             path,
             shapes,
             kept=folder,
-            input_arrays=[_name(tensor) for tensor in input_tensors],
-            output_arrays=[_name(tensor) for tensor in output_tensors],
+            graph=Graph(inputs=[*map(_name, input_tensors)], outputs=[*map(_name, output_tensors)]),
         )
 
     @classmethod
@@ -137,7 +137,7 @@ class TFLiteConverter(Converter):
                 "the inputs and outputs of a SavedModel are those of its signature",
                 hint="Leave out input_arrays and output_arrays, or freeze the graph, and use from_frozen_graph.",
             )
-        return cls._of(saved_model_dir, input_shapes, signatures=[signature_key or _KEY], tags=tag_set)
+        return cls._of(saved_model_dir, input_shapes, signatures=[signature_key or _KEY], graph=Graph(tags=tag_set))
 
     @classmethod
     def from_keras_model_file(
@@ -169,7 +169,8 @@ class TFLiteConverter(Converter):
 
     def get_input_arrays(self) -> list[str]:
         """Returns the names of the inputs that were given, or those with given shapes."""
-        return list(self._arguments.get("input_arrays") or self._arguments.get("shapes") or ())
+        graph: Graph = self._arguments.get("graph") or Graph()
+        return list(graph.inputs or self._arguments.get("shapes") or ())
 
     @property
     def post_training_quantize(self) -> bool:

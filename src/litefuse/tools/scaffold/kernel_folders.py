@@ -83,11 +83,11 @@ def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str],
     """Returns the ``.tflite`` file, and whether it was converted for that."""
     if has_to_be_converted(model):
         from litefuse.conversion.api import convert
+        from litefuse.support.options.conversion import Graph, Limits
 
         limits = process_limits()
-        made = convert(
-            model, tags=tags, composites="keep", on_step=on_step, timeout=limits.remaining, memory=limits.memory
-        )
+        taken = Limits(timeout=limits.remaining, memory=limits.memory)
+        made = convert(model, graph=Graph(tags=tags), composites="keep", on_step=on_step, limits=taken)
         return made.model_bytes, True
     check_model(model)
     try:

@@ -77,16 +77,17 @@ def _converted(
 ) -> ConversionResult:
     """Converts the model with the ops as custom ops, and with others only where LiteRT lacks them."""
     from litefuse.conversion.api import convert
+    from litefuse.support.options.conversion import Checks, Graph
 
     custom = {*ops}
     while True:
         try:
             return convert(
                 folder,
-                tags=tags,
-                allow_custom_ops=custom or False,
+                graph=Graph(tags=tags),
+                allow_custom_ops=custom,
                 composites="keep",
-                check_file=False,
+                checks=Checks(file=False),
                 on_step=on_step,
             )
         except OpNotInModelError as error:  # they may be composites, or there is none

@@ -19,24 +19,21 @@ _STEP = "check-target"
 _TAKEN = ("accelerated", "inconclusive")
 
 
-def check_required(targets: Sequence[str], *, checked: bool) -> None:
+def check_required(targets: Sequence[str]) -> None:
     """Checks, before the conversion, that the targets can be required to take the whole file.
 
     Args:
         targets: The names of the targets.
-        checked: Whether the file is to be checked at all.
 
     Raises:
-        LitefuseError: The CPU is the only target, or the check is off.
+        LitefuseError: The CPU is the only target.
         NotAcceleratedError: The software of a target is known not to be installed.
     """
     asked = [target for target in targets if target != "cpu"]
-    if not asked or not checked:
-        lacks = "the check is left out" if asked else "cpu is the only target"
+    if not asked:
         raise LitefuseError(
-            f"require_accelerated needs the check of a target, and {lacks}",
-            hint="Pass a target such as gpu without check=False, or leave out require_accelerated (on the command "
-            "line, --target, --no-check and --require-accelerated).",
+            "Checks(targets='required') needs a target that can be checked, and cpu is the only one",
+            hint="Pass a target such as gpu, or leave it out (on the command line, --target and --check-target).",
         )
     for name in asked:
         if missing := find_target(name).missing():

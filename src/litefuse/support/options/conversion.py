@@ -1,0 +1,449 @@
+"""The options of conversion and quantization."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from litefuse.errors import LitefuseError
+from litefuse.support.options.declared import Options, documented, group_of, option
+from litefuse.support.options.forms import (
+    DTYPES,
+    QUANTIZATIONS,
+    RNN_FORMS,
+    CompositeForm,
+    Dtypes,
+    QuantizationForm,
+    RnnForm,
+)
+from litefuse.support.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
+from litefuse.support.options.quantization import (
+    GRANULARITIES,
+    WEIGHT_BITS,
+    Granularity,
+    Preprocess,
+    QuantizedIo,
+    RecipeEntries,
+    RepresentativeDataset,
+    Rotation,
+    WeightBits,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_FORM = "Quantization"
+_READING = "What is read"
+_FILE = "The written file"
+_OPS = "Ops"
+_CHECKS = "Checks"
+_LIMITS = "Limits"
+_DEBUGGING = "Debugging"
+
+
+@documented
+class Quantization(Options):
+    """How a model is quantized, with litert-quantizer."""
+
+    form: QuantizationForm | None = option(
+        default=None,
+        help="Shrink the weights: int8 for products in int8 (dynamic) or float32 (weights), or float16; or compute in "
+        "integers: int8 or int16 with {samples}, qat (int8) with the ranges that the model's fake-quantization nodes "
+        "learned; or use the smallest weight type per layer that stays within {max_error} (auto).",
+        kw_only=False,
+        flag="--quantize",
+        choices=QUANTIZATIONS,
+    )
+    samples: RepresentativeDataset | None = option(
+        default=None,
+        help="Inputs like those that the model will get, for int8, int16 and auto: an .npz file with an array for each "
+        "input, whose first axis counts samples or rows; a folder of images; or a function that returns or yields "
+        "samples, as FILE.py:FUNCTION.",
+        python="Or the samples themselves, or a function: each is a mapping from names of inputs to arrays, the array "
+        "of the only input, or a pair of a signature's key and one of these.",
+        metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
+        path="read",
+    )
+    preprocess: Preprocess | None = option(
+        default=None,
+        help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model.",
+        metavar="FILE.py:FUNCTION",
+        group=_FORM,
+    )
+    io: QuantizedIo = option(
+        default=False,
+        help="With int8, int16 and qat, also make inputs and outputs integers: integer (the form's own type) or, with "
+        "int8, uint8; or two types, for inputs and outputs, one of which may be float32.",
+        python="True is integer, False is float32.",
+        flag="--quantized-io",
+        metavar="TYPE[,TYPE]",
+        group=_FORM,
+    )
+    require_integer: bool = option(
+        default=False,
+        help="With int8, int16 and qat, fail if an op does not compute in integers, and list such ops.",
+        group=_FORM,
+        is_switch=True,
+    )
+    measure_layers: bool = option(
+        default=False, help="Also measure the difference in every tensor of the model.", group=_FORM, is_switch=True
+    )
+    weight_bits: WeightBits = option(
+        default=8,
+        help="4 for int4 weights where LiteRT has kernels: fully connected layers, convolutions, embeddings.",
+        group=_FORM,
+        choices=WEIGHT_BITS,
+    )
+    granularity: Granularity = option(
+        default="channel",
+        help="Weights that share a scale: those of an output channel, a tensor, or a block of a row (int4, dynamic).",
+        group=_FORM,
+        choices=GRANULARITIES,
+    )
+    rotate: Rotation | None = option(
+        default=None,
+        help="Rotate the weights of fully connected layers and embeddings by a Hadamard matrix before rounding "
+        "(dynamic, "
+        "weights).",
+        group=_FORM,
+        choices=("hadamard",),
+    )
+    min_weight_elements: int | None = option(
+        default=None,
+        help="Do not quantize weights with fewer elements.",
+        group=_FORM,
+        metavar="N",
+        least=0,
+        otherwise="1024 with dynamic, 0 with weights",
+    )
+    keep_float: Iterable[str] = option(
+        default=(),
+        help="Keep in float the ops whose output name matches one of these regular expressions.",
+        group=_FORM,
+        metavar="REGEX",
+        is_repeated=True,
+    )
+    keep_float_ops: Iterable[str] = option(
+        default=(),
+        help="Keep all ops of these kinds in float, such as SOFTMAX.",
+        group=_FORM,
+        flag="--keep-float-op",
+        metavar="OP",
+        is_repeated=True,
+    )
+    recipe: RecipeEntries | None = option(
+        default=None,
+        help="A litert-quantizer recipe, which says how to quantize each op; replaces {form}.",
+        group=_FORM,
+        metavar="FILE.json",
+        path="read",
+    )
+    max_error: float | None = option(
+        default=None,
+        help="Fail if an output changes by more than this, relative to its largest element.",
+        group=_FORM,
+        metavar="E",
+        least=0,
+    )
+
+
+@documented
+class Checks(Options):
+    """The checks of a conversion. ``True`` stands for the defaults, ``False`` for none."""
+
+    fusions: bool | Literal["thorough"] = option(
+        default=True,
+        help="Apply a fusion only if fused op and composite agree on random inputs (yes); thorough: on all kinds of "
+        "inputs, "
+        "however long it takes; no: without comparing them.",
+        flag="--check-fusions",
+        group=_CHECKS,
+        choices=("yes", "no", "thorough"),
+    )
+    custom_ops: bool = option(
+        default=False,
+        help="Compare kernels of composites even with bodies that look like placeholders.",
+        flag="--check-custom-ops",
+        group=_CHECKS,
+        is_switch=True,
+    )
+    file: bool = option(
+        default=True,
+        help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
+        flag="--check-file/--no-check-file",
+        group=_CHECKS,
+        is_switch=True,
+    )
+    targets: bool | Literal["required"] = option(
+        default=True,
+        help="Compile and run the file with the software of each target other than cpu, if installed (yes); required: "
+        "fail "
+        "with exit code 5 if it is not installed, refuses an op or computes other numbers.",
+        flag="--check-target",
+        group=_CHECKS,
+        choices=("yes", "no", "required"),
+    )
+
+    @classmethod
+    def of(cls, value: Any, argument: str) -> Self:
+        if value is True:
+            return cls()
+        if value is False:
+            return cls(fusions=False, file=False, targets=False)
+        return super().of(value, argument)
+
+    def __post_init__(self) -> None:
+        for name, others in (("fusions", "thorough"), ("targets", "required")):
+            value = getattr(self, name)
+            if not isinstance(value, bool) and value != others:
+                raise LitefuseError(f"checks: {name} is {value!r}", hint=f"It is True, False or {others!r}.")
+
+
+@documented
+class Graph(Options):
+    """The part of a SavedModel's or a frozen graph that is converted."""
+
+    tags: Collection[str] | None = option(
+        default=None, help="The tags of the graph to convert.", metavar="A,B", group=_READING, otherwise="serve"
+    )
+    inputs: Iterable[str] | None = option(
+        default=None,
+        help="The tensors that are a frozen graph's inputs, node or node:index, and their names.",
+        flag="--input-arrays",
+        metavar="A,B",
+        group=_READING,
+        otherwise="its placeholders",
+    )
+    outputs: Iterable[str] | None = option(
+        default=None,
+        help="The tensors that are a frozen graph's outputs.",
+        flag="--output-arrays",
+        metavar="A,B",
+        group=_READING,
+        otherwise="the one that nothing reads",
+    )
+
+
+@documented
+class ProcessOptions(Options):
+    """The limits of the processes that convert or quantize."""
+
+    timeout: float | None = option(
+        default=None,
+        help="Stop after this many seconds.",
+        group=_LIMITS,
+        metavar="SECONDS",
+        unit="seconds",
+    )
+    memory: int | None = option(
+        default=None,
+        help="Stop if a process needs more bytes of memory than this; mapped files do not count. Linux only.",
+        group=_LIMITS,
+        metavar="BYTES",
+        unit="bytes",
+    )
+    temporary_folder: str | os.PathLike[str] | None = option(
+        default=None,
+        help="The folder for the model until it is saved: a large one is saved faster on the same file system.",
+        flag="-",
+        otherwise="the system's",
+    )
+
+
+@documented
+class Limits(ProcessOptions):
+    """The limits of a conversion: time, memory and sizes."""
+
+    max_ops: int = option(
+        default=MAX_OPS,
+        help="The most ops that the model may have once its calls are inlined: a small file may describe any number.",
+        group=_LIMITS,
+        metavar="N",
+        least=1,
+    )
+    max_constant_bytes: int = option(
+        default=MAX_CONSTANT_BYTES,
+        help="The most bytes of new constants, each and together, beyond those in the model's files.",
+        group=_LIMITS,
+        metavar="BYTES",
+        unit="bytes",
+    )
+
+
+@documented
+class Debugging(Options):
+    """Ways to look into a conversion."""
+
+    dump_ir: str | os.PathLike[str] | None = option(
+        default=None,
+        help="Write the MLIR module as text after each pass that changes it, and index.txt with the time of every "
+        "pass, to "
+        "this folder. It must be new, empty or from an earlier conversion.",
+        group=_DEBUGGING,
+        metavar="DIR",
+        path="written",
+    )
+    dump_ir_after: str | Iterable[str] = option(
+        default=(),
+        help="With {dump_ir}, write the module only after these passes.",
+        group=_DEBUGGING,
+        metavar="PASS",
+        is_repeated=True,
+    )
+    in_process: bool = option(
+        default=False,
+        help="Convert in this process, so that breakpoint() works in plug-ins. TensorFlow must not be loaded.",
+        group=_DEBUGGING,
+        is_switch=True,
+    )
+
+
+class Writing(Options):
+    """The options of files that are written, with or without a conversion."""
+
+    quantize: QuantizationForm | Quantization | Mapping[str, Any] | None = group_of(
+        Quantization,
+        default=None,
+        kw_only=False,
+        help="The form of a quantization, or a ``litefuse.Quantization`` with more of it.",
+    )
+    min_runtime: str | None = option(
+        default=None,
+        help="The oldest release of TensorFlow Lite, such as 2.14, or of LiteRT, such as litert:1.2, that must run the "
+        "file. Weights take a type that it supports; an op that it lacks is an error.",
+        metavar="[litert:]VERSION",
+        group=_FILE,
+    )
+    metadata: Mapping[str, Any] | str | os.PathLike[str] | None = option(
+        default=None,
+        help="TensorFlow Lite Metadata to add to the file: descriptions, labels and other associated files.",
+        metavar="FILE.json",
+        path="read",
+        group=_FILE,
+    )
+    rename: Mapping[str, str] | None = option(
+        default=None,
+        help="New names of inputs and outputs. Samples, and shapes that are set, have the old ones.",
+        metavar="[SIGNATURE:]OLD=NEW",
+        is_repeated=True,
+        group=_FILE,
+    )
+    checks: bool | Literal["thorough"] | Checks | Mapping[str, Any] = group_of(
+        Checks, default=True, help="What is checked: True, False, ``thorough``, or ``litefuse.Checks``."
+    )
+
+
+def _silent(step: str) -> None:
+    del step
+
+
+class OnSteps(Options):
+    """Announcements of the steps of a conversion."""
+
+    progress: bool = option(
+        default=False,
+        help="Show the stages and their times: in a terminal while they last, in a notebook below the cell, elsewhere "
+        "as "
+        "lines on standard error.",
+        flag="-",
+    )
+    on_step: Callable[[str], None] = option(
+        default=_silent,
+        help="Called with the name of each step at its start, and where samples are run, with the number of those that "
+        "are "
+        "done and the time that is left.",
+        flag="-",
+    )
+
+
+class Conversion(OnSteps, Writing):
+    """The options of :func:`litefuse.convert`."""
+
+    signatures: Iterable[str] | None = option(
+        default=None,
+        help="The signatures to convert.",
+        flag="--signature",
+        metavar="KEY",
+        is_repeated=True,
+        otherwise="all",
+    )
+    graph: Graph | Mapping[str, Any] | None = group_of(
+        Graph, default=None, help="The tags of a SavedModel, inputs and outputs of a frozen graph: ``litefuse.Graph``."
+    )
+    shapes: Mapping[str, Sequence[int | None]] | None = option(
+        default=None,
+        help="Shapes of inputs; ? keeps a size of the model.",
+        python="None is ?.",
+        flag="--shape",
+        metavar="[SIGNATURE:]NAME=1,2,3",
+        is_repeated=True,
+    )
+    batch: int | None = option(
+        default=None, help="The batch size: the first size of every input whose first size is not fixed.", metavar="N"
+    )
+    target: str | Iterable[str] = option(
+        default="cpu",
+        help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU "
+        "(gpu), "
+        "tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu, micro and ethos-u, "
+        "recurrent layers become one op or are unrolled, and all sizes are fixed: the batch is 1 unless {batch} or "
+        "{shapes} sets it. For litert and openvino, recurrent layers are loops.",
+        is_repeated=True,
+    )
+    composites: CompositeForm | Mapping[str, CompositeForm] = option(
+        default="fuse",
+        help="What composites become, all or the named one: fuse (apply their fusion), builtin (the same, but never a "
+        "custom op), custom (a custom op), keep (a STABLEHLO_COMPOSITE, which carries its body), generate (the same, "
+        "with a C++ kernel generated from the body, in a folder beside the model), inline (their body). For recognized "
+        "layers: 'odml.*=keep'.",
+        metavar="[NAME=]FORM",
+        is_repeated=True,
+    )
+    rnn: RnnForm = option(
+        default="auto",
+        help="What recurrent layers become: one op, a loop (unless annotated), or whichever is faster.",
+        choices=RNN_FORMS,
+    )
+    require_fused: bool | Collection[str] = option(
+        default=False,
+        help="Fail unless composites are fused: all, or those with these names or patterns. With 'checked', also fail "
+        "unless each was compared with its body.",
+        metavar="all|[checked,]NAME,...",
+    )
+    allow_custom_ops: bool | Literal["never"] | Collection[str] = option(
+        default=False,
+        help="Which TensorFlow ops become custom ops: all that LiteRT lacks (all), none (never), or the named ones in "
+        "any case. Otherwise those that LiteRT lacks and litefuse has a kernel for.",
+        python="True is all.",
+        metavar="all|never|OP,...",
+        group=_OPS,
+    )
+    dtypes: Dtypes = option(
+        default="keep",
+        help="narrow: convert float64 to float32 and complex128 to complex64, inputs and outputs included, and compute "
+        "int64 ops that LiteRT lacks in int32; widen: convert float16 and bfloat16 to float32, inputs and outputs "
+        "included, such as in a mixed-precision model.",
+        choices=DTYPES,
+        group=_OPS,
+    )
+    generate_kernels: bool = option(
+        default=False,
+        help="Also generate C++ kernels for chains of other ops that make the whole model faster.",
+        is_switch=True,
+        group=_OPS,
+    )
+    limits: Limits | Mapping[str, Any] | float | None = group_of(
+        Limits, default=None, help="What the conversion may take: seconds, or ``litefuse.Limits``."
+    )
+    debug: Debugging | Mapping[str, Any] | str | os.PathLike[str] | None = group_of(
+        Debugging, default=None, help="A folder for the modules of the conversion, or ``litefuse.Debugging``."
+    )
+
+
+class FileQuantization(OnSteps, Writing):
+    """The options of :func:`litefuse.quantize`."""
+
+    limits: ProcessOptions | Mapping[str, Any] | float | None = group_of(
+        ProcessOptions, default=None, help="What the quantization may take: seconds, or ``litefuse.Limits``."
+    )

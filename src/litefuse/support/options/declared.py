@@ -1,0 +1,219 @@
+"""Options that are declared once: as arguments of functions, flags of commands, and keys of ``models.toml``.
+
+A class of options has a field for each, made by :func:`option`. What belongs together is a class of its own, which a
+field of another class takes: as an object, as a mapping from its fields, or as the value of its first field.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, field, fields
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, cast
+
+from litefuse.errors import LitefuseError, UnknownArgumentError
+from litefuse.support.options.names import nearest
+from litefuse.support.records import Record, dataclass_transform
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_P = ParamSpec("_P")
+_Model = TypeVar("_Model")
+_Options = TypeVar("_Options", bound="Options")
+_Result = TypeVar("_Result")
+# The name of another option in a help text.
+_REFERENCE = re.compile(r"\{(\w+)\}")
+
+
+class Option(NamedTuple):
+    """An option beside its name, type and default.
+
+    Attributes:
+        help: What it is for. ``{name}`` stands for another option.
+        flag: Its flag, where that is not its name with dashes; ``-``: it is for Python alone.
+        metavar: The kind of value, for help.
+        group: The heading under which help lists it; empty: before all headings.
+        choices: The values that there are.
+        is_switch: Whether it is true or false.
+        is_repeated: Whether its flag may be repeated.
+        path: Whether it is the path of what is read, or of what is written.
+        least: The smallest number.
+        unit: The unit of a number: bytes may be ``2G``.
+        python: What is said beside that of it as an argument in Python.
+        otherwise: What the default does, where that is none of the values.
+    """
+
+    help: str
+    flag: str = ""
+    metavar: str = ""
+    group: str = ""
+    choices: tuple[Any, ...] = ()
+    is_switch: bool = False
+    is_repeated: bool = False
+    path: Literal["", "read", "written"] = ""
+    least: int | None = None
+    unit: Literal["", "bytes", "seconds"] = ""
+    python: str = ""
+    otherwise: str = ""
+
+
+def option(*, default: Any, help: str, kw_only: bool = True, **known: Any) -> Any:  # noqa: A002  as click calls it
+    """Declares an option of a class.
+
+    Args:
+        default: Its default.
+        help: What it is for.
+        kw_only: Whether it is given by its name alone.
+        **known: What else is known of it, see :class:`Option`.
+    """
+    return field(default=default, kw_only=kw_only, metadata={"option": Option(help, **known)})
+
+
+def group_of(kind: type[Options], *, default: Any, help: str, kw_only: bool = True) -> Any:  # noqa: A002
+    """Declares the options of another class as one: an object, a mapping, or the value of the class's first field."""
+    return field(default=default, kw_only=kw_only, metadata={"option": Option(help), "kind": kind})
+
+
+class Declared(NamedTuple):
+    """An option of a class.
+
+    Attributes:
+        name: Its name.
+        annotation: Its type, as text.
+        default: Its default.
+        option: What else is known of it.
+        kind: The class of the options that it groups; None for a single one.
+    """
+
+    name: str
+    annotation: str
+    default: Any
+    option: Option
+    kind: type[Options] | None
+
+    @property
+    def flag(self) -> str:
+        """The flag of a single option."""
+        return self.option.flag or f"--{self.name.replace('_', '-')}"
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, group_of))
+class Options(Record):
+    """Options that belong together."""
+
+    @classmethod
+    def of(cls, value: Any, argument: str) -> Self:
+        """Returns the options that a user gave: as an object, as a mapping, or as the first of them; None: defaults.
+
+        Raises:
+            LitefuseError: A key that there is none of.
+        """
+        if value is None:
+            return cls()
+        if isinstance(value, cls):
+            return value
+        known = [declared.name for declared in declared_options(cls)]
+        if not isinstance(value, Mapping):
+            return cls(**{known[0]: value})
+        given = cast("Mapping[str, Any]", value)
+        for name in given:
+            if name not in known:
+                close = nearest(str(name), known) or known
+                raise LitefuseError(f"{argument} has no {name!r}", hint=f"Did you mean {' or '.join(close)}?")
+        return cls(**given)
+
+
+@functools.cache
+def declared_options(kind: type[Options]) -> tuple[Declared, ...]:
+    """Returns the options of a class, groups as one."""
+
+    def known(kept: Field[Any]) -> Declared:
+        return Declared(kept.name, str(kept.type), kept.default, kept.metadata["option"], kept.metadata.get("kind"))
+
+    return tuple(known(kept) for kept in fields(kind) if kept.default is not MISSING)
+
+
+def single_options(kind: type[Options]) -> Iterator[Declared]:
+    """Yields the options of a class, and of the groups among them."""
+    for declared in declared_options(kind):
+        if declared.kind is None:
+            yield declared
+        else:
+            yield from single_options(declared.kind)
+
+
+def help_text(text: str, flags: Mapping[str, str] | None = None) -> str:
+    """Returns a help text with the names of other options: for Python as they are, for a command as their flags."""
+    if flags is None:
+        return _REFERENCE.sub(r"``\1``", text)
+    return _REFERENCE.sub(lambda match: flags[match[1]], text)
+
+
+def takes(
+    kind: Callable[_P, _Options],
+) -> Callable[[Callable[[_Model, _Options], _Result]], Callable[Concatenate[_Model, _P], _Result]]:
+    """Makes a function of a model and an object of options take the options as its arguments.
+
+    They are in its signature and its documentation. Arguments that it does not have are answered by their names here,
+    where they are those of other converters or former ones.
+    """
+    options = cast("type[Options]", kind)
+    known = declared_options(options)
+    names = frozenset(declared.name for declared in known)
+
+    def decorate(function: Callable[[_Model, _Options], _Result]) -> Callable[Concatenate[_Model, _P], _Result]:
+        @functools.wraps(function)
+        def called(model: _Model, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
+            if unknown := [name for name in kwargs if name not in names]:
+                from litefuse.support.options.names_elsewhere import answers_elsewhere  # few have use for it
+
+                raise UnknownArgumentError(
+                    f"litefuse.{function.__name__} has no argument {' or '.join(map(repr, unknown))}",
+                    hint=answers_elsewhere(unknown, names),
+                    arguments=unknown,
+                )
+            signature.bind(model, *args, **kwargs)
+            return function(model, kind(*args, **kwargs))
+
+        (model, _) = inspect.signature(function).parameters.values()
+        signature = inspect.Signature(
+            [model, *_parameters(options)], return_annotation=inspect.signature(function).return_annotation
+        )
+        called.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue]
+        called.__doc__ = _documented(inspect.getdoc(function) or "", known)
+        return called
+
+    return decorate
+
+
+def _parameters(kind: type[Options]) -> Iterator[inspect.Parameter]:
+    for kept in fields(kind):
+        manner = inspect.Parameter.KEYWORD_ONLY if kept.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        yield inspect.Parameter(kept.name, manner, default=kept.default, annotation=kept.type)
+
+
+def documented(kind: type[_Options]) -> type[_Options]:
+    """Adds the options of a class to its documentation."""
+    kind.__doc__ = f"{inspect.getdoc(kind)}\n\nAttributes:\n{_entries(declared_options(kind))}"
+    return kind
+
+
+def _documented(text: str, known: tuple[Declared, ...]) -> str:
+    before, _, after = text.partition("    options: Each of them is an argument.")
+    return f"{before}{_entries(known)}{after}"
+
+
+def _entries(known: tuple[Declared, ...]) -> str:
+    lines: list[str] = []
+    for declared in known:
+        text = f"{declared.name}: {help_text(f'{declared.option.help} {declared.option.python}'.strip())}"
+        if declared.option.choices:
+            text += f" One of {', '.join(f'``{choice}``' for choice in declared.option.choices)}."
+        if declared.option.otherwise:
+            text += f" Default: {declared.option.otherwise}."
+        lines += textwrap.wrap(text, 112, initial_indent="    ", subsequent_indent="        ")
+    return "\n".join(lines)

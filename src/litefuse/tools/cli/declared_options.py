@@ -1,0 +1,200 @@
+"""Options of commands that are declared with the arguments of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import click
+import cloup
+
+from litefuse.support.options.conversion import Checks, Graph
+from litefuse.support.options.declared import Declared, Options, declared_options, help_text, single_options
+from litefuse.support.options.forms import FORMS
+from litefuse.support.options.quantization import IntegerType, QuantizedIo
+from litefuse.tools.cli.parameters import (
+    OUTPUT,
+    PATH,
+    SECONDS,
+    TARGET,
+    beginning,
+    parse_renames,
+    parse_size,
+    split_names,
+)
+
+# The types of inputs and outputs.
+_TYPES: dict[str, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False}
+_SWITCHES: Mapping[str, Any] = {"yes": True, "no": False}
+
+
+def declared_option_groups(kind: type[Options], *first: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds the options of a class to a command, in named groups.
+
+    Args:
+        kind: The class.
+        *first: Options of the command's own, which stand before the first group's.
+    """
+    flags = {declared.name: _flags(declared)[0] for declared in single_options(kind)}
+    groups: dict[str, list[Any]] = {"": [*first]}
+    for declared in single_options(kind):
+        if declared.option.flag != "-":
+            groups.setdefault(declared.option.group, []).append(_click_option(declared, flags))
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for title, options in reversed(groups.items()):
+            command = cloup.option_group(title or "Options", *options)(command)
+        return command
+
+    return decorate
+
+
+def declared_option(kind: type[Options], name: str, help: str = "") -> Any:  # noqa: A002  as click calls it
+    """Returns one option of a class for a command, which may say of its own what it is for."""
+    flags = {declared.name: _flags(declared)[0] for declared in single_options(kind)}
+    (declared,) = (declared for declared in single_options(kind) if declared.name == name)
+    option = declared.option._replace(help=help or declared.option.help)
+    return _click_option(declared._replace(option=option), flags)
+
+
+def given_options_of(kind: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the options of a class that differ from their defaults, by the names of arguments."""
+    given: dict[str, Any] = {}
+    for declared in declared_options(kind):
+        if declared.kind is not None:
+            inner = given_options_of(declared.kind, values)
+            if inner:
+                given[declared.name] = declared.kind(**inner)
+            continue
+        value = values.get(_parameter(declared))
+        if value is not None and value != () and declared.option.flag != "-":
+            parse = _PARSERS.get((kind, declared.name)) or _PARSERS.get(declared.name)
+            value = value if parse is None else parse(value)
+            if value != declared.default:
+                given[declared.name] = value
+    return given
+
+
+def _flags(declared: Declared) -> list[str]:
+    return declared.flag.split("/")
+
+
+def _parameter(declared: Declared) -> str:
+    return _flags(declared)[0].lstrip("-").replace("-", "_")
+
+
+def _click_option(declared: Declared, flags: Mapping[str, str]) -> Any:
+    option = declared.option
+    known: dict[str, Any] = {"help": help_text(option.help, flags)}
+    if option.is_switch:
+        return cloup.option(declared.flag, default=declared.default, is_flag=True, **known)
+    if option.metavar:
+        known["metavar"] = option.metavar
+    if option.is_repeated:
+        known["multiple"] = True
+        known["help"] += " May be repeated."
+    default = option.otherwise or ("yes" if declared.default is True else declared.default)
+    if default and isinstance(default, str | int):
+        known["help"] += f"  [default: {default}]"
+    return cloup.option(declared.flag, type=_type(declared), shell_complete=_COMPLETIONS.get(declared.name), **known)
+
+
+def _type(declared: Declared) -> Any:
+    option = declared.option
+    if declared.name == "target":
+        return TARGET
+    if option.choices:
+        return click.Choice([str(choice) for choice in option.choices])
+    if option.path:
+        return PATH if option.path == "read" else OUTPUT
+    if option.unit:
+        return parse_size if option.unit == "bytes" else SECONDS
+    if declared.annotation.startswith("int"):
+        return click.IntRange(min=option.least) if option.least is not None else int
+    return click.FloatRange(min=option.least) if declared.annotation.startswith("float") else str
+
+
+def _complete_composites(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Completes ``NAME=FORM``: the names of litefuse's own fusions, and the forms."""
+    name, equals, _ = incomplete.partition("=")
+    if equals:
+        return beginning((f"{name}={form}" for form in FORMS), incomplete)
+    from litefuse.support.plug_ins.own_classes import own_classes
+
+    names = sorted({name for class_ in own_classes("litefuse.fusions", "fusion") for name in class_.arguments})
+    return beginning((*FORMS, *(f"{name}=" for name in names)), incomplete)
+
+
+_COMPLETIONS: Mapping[str, Any] = {"composites": _complete_composites}
+
+
+def _forms(values: Iterable[str]) -> dict[str, Any]:
+    forms: dict[str, str] = {}
+    for value in values:
+        name, equals, form = value.rpartition("=")
+        if form not in FORMS:
+            raise click.BadParameter(f"--composites takes {', '.join(FORMS)}, or NAME= and one of these, not {value!r}")
+        forms[name if equals else "*"] = form
+    return forms
+
+
+def _shapes(values: Iterable[str]) -> dict[str, tuple[int | None, ...]]:
+    return dict(map(_shape, values))
+
+
+def _shape(value: str) -> tuple[str, tuple[int | None, ...]]:
+    name, equals, sizes = value.rpartition("=")
+    try:
+        shape = tuple(None if size.strip() in {"?", "-1"} else int(size) for size in sizes.split(",") if size.strip())
+    except ValueError:
+        equals = ""
+        shape = ()
+    if not equals or not name:
+        raise click.BadParameter(f"--shape takes NAME= and sizes, such as x=1,28,28, not {value!r}")
+    return name, shape
+
+
+def _integer_io(value: str) -> QuantizedIo:
+    types = value.split(",")
+    if not 1 <= len(types) <= 2 or not {*types} <= _TYPES.keys():
+        raise click.BadParameter(f"--quantized-io takes one or two of {', '.join(_TYPES)}, not {value!r}")
+    return _TYPES[types[0]], _TYPES[types[-1]]
+
+
+def _allowed(value: str) -> bool | str | list[str]:
+    return value == "all" or (value if value == "never" else _names(value, "--allow-custom-ops"))
+
+
+def _required(value: str) -> bool | list[str]:
+    return True if value == "all" else _names(value, "--require-fused")
+
+
+def _names(value: str, option: str) -> list[str]:
+    names = split_names(value)
+    if not names:
+        raise click.BadParameter(f"{option} needs names")
+    return names
+
+
+def _yes_no(value: str) -> Any:
+    return _SWITCHES.get(value, value)
+
+
+# What makes a value of an option's texts, by the option's name, with its class where another has the name as well.
+_PARSERS: Mapping[Any, Callable[[Any], Any]] = cast(
+    "Any",
+    {
+        "composites": _forms,
+        "allow_custom_ops": _allowed,
+        "io": _integer_io,
+        "rename": parse_renames,
+        "require_fused": _required,
+        "shapes": _shapes,
+        "weight_bits": int,
+        (Checks, "fusions"): _yes_no,
+        (Checks, "targets"): _yes_no,
+        (Graph, "inputs"): split_names,
+        (Graph, "outputs"): split_names,
+        (Graph, "tags"): split_names,
+    },
+)
