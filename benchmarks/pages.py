@@ -31,7 +31,7 @@ def _measure(name: str, folder: Path) -> dict[str, Any]:
     source = make_model(name, folder)
     file, smaller, page = folder / f"{name}.tflite", folder / f"{name}.int8.tflite", folder / f"{name}.html"
     _litefuse("convert", source, "-o", file, "--quiet")
-    _litefuse("quantize", file, "--form", "dynamic", "-o", smaller, "--quiet")
+    _litefuse("quantize", file, "--quantize", "dynamic", "-o", smaller, "--quiet")
     written = measure([sys.executable, "-m", "litefuse", "report", str(file), str(source), "-o", str(page)])
     if written.failure:
         raise RuntimeError(written.failure)

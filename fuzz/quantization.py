@@ -44,7 +44,7 @@ class QuantizationTarget(Target):
             given.write_bytes(content)
             arguments = ["quantize", str(model), "-o", str(output), "--no-check-file"]
             is_archive = content[:2] == b"PK"
-            chosen = ["--form", "int8", "--representative-dataset"] if is_archive else ["--recipe"]
+            chosen = ["--quantize", "int8", "--representative-dataset"] if is_archive else ["--recipe"]
             return outcome_of_command([*arguments, *chosen, str(given)])
 
 

@@ -130,7 +130,7 @@ def test_quantized(tmp_path: Path) -> None:
     graph.builtin("FULLY_CONNECTED", [x, graph.tensor("w", [64, 64], value=weights), -1], [y])
     path, made = tmp_path / "model.tflite", tmp_path / "quantized.tflite"
     path.write_bytes(model(graph, signatures={"serve": 0}))
-    command("quantize", path, "--form", "dynamic", "-o", made)
+    command("quantize", path, "--quantize", "dynamic", "-o", made)
     assert made.stat().st_size < path.stat().st_size
     row: Any = np.random.default_rng(2).normal(size=(1, 64)).astype(np.float32)
     found = litefuse.Interpreter(made).get_signature_runner("serve")(x=row)["y"]

@@ -104,7 +104,7 @@ def test_a_conversion_checks_its_fused_ops_with_it(libraries: Path, tmp_path: Pa
 def test_a_quantization_takes_ranges_with_it(libraries: Path, tmp_path: Path) -> None:
     (tmp_path / "model.tflite").write_bytes(unary(OP, {"example_option": 2}, shape=(4,)))
     np.savez(tmp_path / "samples.npz", x=np.linspace(-1, 1, 40, dtype=np.float32).reshape(10, 4))
-    arguments = ["--form", "int8", "--representative-dataset", "samples.npz", "-o", "out.tflite"]
+    arguments = ["--quantize", "int8", "--representative-dataset", "samples.npz", "-o", "out.tflite"]
     done = command(tmp_path, "quantize", "model.tflite", *arguments, "--kernels", libraries / "right.so")
     assert done.returncode == 0, done.stderr
     done = command(tmp_path, "quantize", "model.tflite", *arguments)

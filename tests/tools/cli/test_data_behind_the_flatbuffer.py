@@ -146,7 +146,7 @@ def test_verify(custom: Files, swapped: bool) -> None:
 
 
 def test_benchmark(custom: Files) -> None:
-    limits = ("--calls", "3", "--seconds", "0.1", "--kernels", "@/kernel.py", "--json")
+    limits = ("--repeat", "3", "--seconds", "0.1", "--kernels", "@/kernel.py", "--json")
     for printed in custom.run("benchmark", "@/model.tflite", *limits):
         assert "Scale" in printed
 
@@ -167,7 +167,7 @@ FORMS = ["dynamic", "weights", "float16", "int8", "int16", "auto"]
 def test_quantize(floats: Files, form: str) -> None:
     samples = ("--representative-dataset", "@/samples.npz") if form in {"int8", "int16", "auto"} else ()
     error = ("--max-error", "0.1") if form == "auto" else ()
-    floats.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--form", form, *samples, *error)
+    floats.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--quantize", form, *samples, *error)
     inside, behind = (folder / "q.tflite" for folder in floats.folders)
     assert inside.read_bytes() == behind.read_bytes()
     assert len(inside.read_bytes()) < len((floats.folders[0] / "model.tflite").read_bytes())
@@ -177,14 +177,14 @@ def test_quantize(floats: Files, form: str) -> None:
 def test_quantize_beside_custom_ops(custom: Files, form: str) -> None:
     samples = ("--representative-dataset", "@/samples.npz") if form in {"int8", "int16", "auto"} else ()
     arguments = (*samples, "--kernels", "@/kernel.py", *(("--max-error", "0.1") if form == "auto" else ()))
-    custom.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--form", form, *arguments)
+    custom.run("quantize", "@/model.tflite", "-o", "@/q.tflite", "--quantize", form, *arguments)
     inside, behind = (folder / "q.tflite" for folder in custom.folders)
     assert inside.read_bytes() == behind.read_bytes()
 
 
 @pytest.mark.parametrize("op", ["Scale", "my.Norm"])
 def test_a_kernel_is_begun(custom: Files, op: str) -> None:
-    custom.run("kernels", "new", op, "--from", "@/model.tflite", "--to", "@/new")
+    custom.run("kernels", "new", op, "--from", "@/model.tflite", "--output", "@/new")
     inside, behind = custom.written("new")
     assert inside == behind
     assert op != "Scale" or b"factor" in b"".join(inside.values())
@@ -210,6 +210,6 @@ def test_a_page(custom: Files) -> None:
 
 
 def test_node_data(custom: Files) -> None:
-    custom.run("show", "@/model.tflite", "--bytes", "--write-node-data", "@/data")
+    custom.run("report", "@/model.tflite", "--explorer", "--no-time", "-o", "@/data")
     inside, behind = custom.written("data")
     assert inside == behind

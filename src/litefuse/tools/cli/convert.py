@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from litefuse.support.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm
 from litefuse.support.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
-from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_result, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALL,
@@ -19,7 +19,6 @@ from litefuse.tools.cli.parameters import (
     MIN_RUNTIME,
     OUTPUT,
     PATH,
-    QUIET,
     TARGET,
     OptionalValueCommand,
     beginning,
@@ -227,8 +226,6 @@ def _complete_composites(_context: click.Context, _parameter: click.Parameter, i
 )
 @click.option("--in-process", is_flag=True, help="Convert in this process, so that breakpoint() works in plug-ins.")
 @HTML
-@json_option("Print the report as JSON to standard output, errors included, and nothing else.")
-@QUIET
 @click.option("--timings", is_flag=True, help="Print the time of every step.")
 def convert(
     model: Path,
@@ -256,7 +253,6 @@ def convert(
     after: tuple[str, ...],
     in_process: bool,
     html: Path | None,
-    quiet: bool,
     timings: bool,
     **options: Any,
 ) -> None:
@@ -284,7 +280,7 @@ def convert(
     load_kernels(plug_ins)
 
     # Other options are arguments of the same names. A debugger in conversion code has the terminal to itself.
-    with progress(f"Converting {model}", quiet=quiet or in_process) as on_step:
+    with progress(f"Converting {model}", quiet=in_process) as on_step:
         result = convert_model(
             model,
             signatures=signature or None,
@@ -325,7 +321,7 @@ def convert(
             result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")
         )
 
-    print_result(result.report.to_json, sections, quiet=quiet)
+    print_result(result.report.to_json, sections)
 
 
 def _write_page(

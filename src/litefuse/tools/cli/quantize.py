@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from litefuse.support.options.forms import QUANTIZATIONS, Quantization
-from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, print_result, progress
 from litefuse.tools.cli.parameters import (
     CHECK_FILE,
@@ -16,7 +16,6 @@ from litefuse.tools.cli.parameters import (
     MIN_RUNTIME,
     OUTPUT,
     PATH,
-    QUIET,
     OptionalValueCommand,
     file_options,
     parse_renames,
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
 @CHECK_FILE
 @KERNELS
 @process_limit_options
-@json_option("Print the report as JSON to standard output, errors included, and nothing else.")
-@QUIET
 def quantize(
     model: Path,
     output: Path,
@@ -69,7 +66,6 @@ def quantize(
     metadata: Path | None,
     renames: tuple[str, ...],
     kernels: tuple[str, ...],
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Quantize a LiteRT model from any converter.
@@ -84,7 +80,7 @@ def quantize(
 
     load_kernels(kernels)
     # Other options are arguments of the same names.
-    with progress(f"Quantizing {model}", quiet=quiet) as on_step:
+    with progress(f"Quantizing {model}") as on_step:
         result = quantize_model(
             model,
             form,
@@ -105,4 +101,4 @@ def quantize(
 
         return report_sections(result.report, written=str(output), original=str(model))
 
-    print_result(result.report.to_json, sections, quiet=quiet)
+    print_result(result.report.to_json, sections)

@@ -7,26 +7,28 @@ from typing import Any
 
 import click
 
+from litefuse.tools.cli.arguments import given_parameters
+from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.failures import VERDICT_CODES
-from litefuse.tools.cli.json_output import json_option
-from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
+from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     INPUTS,
     KERNELS,
+    MAX_ERROR_OR_QUANTIZATION,
     PATH,
-    RANDOM,
+    SEED,
+    SHAPES,
     SIGNATURES,
     TAGS,
-    TOLERANCE_OR_QUANTIZATION,
     check_given_or_drawn,
     parse_shapes,
     split_names,
 )
-from litefuse.tools.cli.quantization_options import PREPROCESS, representative_dataset_option
+from litefuse.tools.cli.quantization_options import PREPROCESS
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("original", type=PATH, required=False)
 @SIGNATURES
@@ -34,30 +36,37 @@ from litefuse.tools.cli.quantization_options import PREPROCESS, representative_d
 @click.option(
     "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, instead of ORIGINAL."
 )
-@representative_dataset_option("Samples to call both with, instead of --inputs")
-@PREPROCESS
-@RANDOM
 @click.option(
-    "--shape",
-    multiple=True,
-    metavar="NAME=1,2,3",
-    help="The shape of a random input; may be repeated. Default: the model's, with 1 and 3 for an open first size.",
+    "--samples",
+    "representative_dataset",
+    type=PATH,
+    metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
+    help="Samples to call both with, one after the other, as in litefuse convert.",
 )
-@click.option("--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times (2).")
-@TOLERANCE_OR_QUANTIZATION
+@PREPROCESS
+@SEED
+@SHAPES
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Call each signature N times.",
+)
+@MAX_ERROR_OR_QUANTIZATION
 @click.option(
     "--coverage",
     type=click.FloatRange(min=0),
     default=120.0,
+    show_default=True,
     metavar="SECONDS",
-    help="Call the model for at most this many seconds to reach every row of its tables, up to 50,000 each (120).",
+    help="Call the model for at most this many seconds to reach every row of its tables, up to 50,000 each.",
 )
 @TAGS
 @KERNELS
 @ALLOW_SIDE_EFFECTS
 @click.option("--layers", is_flag=True, help="Also compare the tensors inside, and show the first that differs.")
-@HTML
-@json_option("Print the errors as JSON.")
 def verify(
     model: Path,
     original: Path | None,
@@ -65,14 +74,14 @@ def verify(
     inputs: Path | None,
     expected: Path | None,
     representative_dataset: Path | None,
-    random: int | None,
+    seed: int,
     shape: tuple[str, ...],
-    tolerance: float | None,
+    repeat: int,
+    max_error: float | None,
     coverage: float,
     tags: str | None,
     kernels: tuple[str, ...],
     layers: bool,
-    html: Path | None,
     **options: Any,
 ) -> None:
     """Compare a LiteRT model with its original.
@@ -85,7 +94,7 @@ def verify(
     --allow-side-effects.
 
     Both are called with the same random inputs, which suit the model: ids within its tables, words from its
-    vocabularies, numbers within the ranges of its quantization. An output is equal, differs by more than the tolerance,
+    vocabularies, numbers within the ranges of its quantization. An output is equal, differs by more than --max-error,
     or is inconclusive, because it did not change with the inputs, or because not every row of a table was reached.
 
     The exit code is 0 if all outputs are equal, 1 if one differs, 3 if one is inconclusive, and 4 if the models cannot
@@ -93,16 +102,14 @@ def verify(
     """
     if (original is None) == (expected is None):
         raise click.UsageError("Give either ORIGINAL or --expected.")
-    check_given_or_drawn(inputs, random, shape)
+    check_given_or_drawn(inputs)
     if expected is not None and inputs is None:
         raise click.BadParameter("--expected needs --inputs")
     if expected is not None and layers:
         raise click.BadParameter("--layers needs ORIGINAL, whose layers it compares")
-    if html is not None and original is not None and original.suffix != ".tflite":
-        layers = True  # a page shows where they differ
-    if representative_dataset is not None and (inputs is not None or random is not None or shape):
-        raise click.BadParameter("--representative-dataset excludes --inputs, --random and --shape")
-    check_page(html, (model, original, inputs, expected, representative_dataset))
+    given = given_parameters(click.get_current_context()).keys()
+    if representative_dataset is not None and {"--inputs", "--seed", "--shape"} & given:
+        raise click.BadParameter("--samples excludes --inputs, --seed and --shape")
     shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.against_original import verify_model
@@ -119,8 +126,9 @@ def verify(
             expected=None if expected is None else load_arrays(expected),
             representative_dataset=representative_dataset,
             shapes=shapes,
-            seed=random or 0,
-            tolerance=tolerance,
+            seed=seed,
+            calls=repeat,
+            tolerance=max_error,
             coverage_seconds=coverage,
             tags=split_names(tags),
             kernel_modules=kernels,
@@ -128,6 +136,5 @@ def verify(
             on_step=on_step,
             **options,
         )
-    save_page(html, model, original, verification=verification, tags=split_names(tags))
     code = VERDICT_CODES[verification.verdict]
     print_result(verification.to_json, lambda: verification_sections(verification), code)

@@ -87,7 +87,7 @@ def check_installed() -> None:
     if importlib.util.find_spec(_PACKAGE) is None:
         raise LitefuseError(
             "Model Explorer is not installed",
-            hint='Install it: pip install "litefuse[explorer]". Or write node data for another one: --write-node-data.',
+            hint='Install it: pip install "litefuse[explorer]". Or write the values of nodes for another: -o FOLDER.',
         )
 
 

@@ -88,7 +88,6 @@ def check_kernels(
     model: str | os.PathLike[str],
     *,
     ops: Collection[str] = (),
-    tags: Collection[str] | None = None,
     tolerance: float = 1e-5,
     seed: int = 0,
     on_step: Callable[[str], None] = lambda _: None,
@@ -104,7 +103,6 @@ def check_kernels(
         library: A shared library with kernels, such as ``litefuse kernels build`` makes.
         model: A ``.tflite`` file, or a model to convert, in which composites have bodies.
         ops: The ops to compare; empty for all that the library has kernels for and that the model has.
-        tags: The tags of the graph in a SavedModel.
         tolerance: The allowed error, relative to the largest value of an output.
         seed: The seed of the inputs.
         on_step: Called with each step's name.
@@ -122,7 +120,7 @@ def check_kernels(
     kernels: list[CheckedCall] = []
     on_step("read")
     with make_temporary_folder() as folder:
-        for op, calls in sorted(read_ops(Path(model), [*(ops or names)], tags, on_step).items()):
+        for op, calls in sorted(read_ops(Path(model), [*(ops or names)], on_step).items()):
             for call in calls:
                 on_step(f"compare: {op}")
                 work = Path(folder, str(len(kernels)))

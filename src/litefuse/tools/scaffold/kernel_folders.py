@@ -25,7 +25,6 @@ def generate_for(
     names: Collection[str],
     folder: Path,
     *,
-    tags: Collection[str] | None = None,
     always: bool = False,
     batch: int | None = None,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
@@ -37,7 +36,6 @@ def generate_for(
         model: A ``.tflite`` file, or a model to convert, whose file is written into the folder as well.
         names: The composites, or patterns of names; empty for all.
         folder: The folder, which must not exist or be empty.
-        tags: The tags of the graph of a SavedModel; None means the one for serving.
         always: Keep kernels that are not faster.
         batch: The first size of the model's inputs, where it is open, in the calls that kernels are measured for.
         shapes: The shapes of its inputs in these calls, by name.
@@ -50,7 +48,7 @@ def generate_for(
         LitefuseError: The model has no such composite, or the folder cannot be written.
     """
     check_empty(folder)
-    content, is_converted = _content(model, tags, on_step)
+    content, is_converted = _content(model, on_step)
     name = f"{model.stem if model.is_file() else model.name}.tflite"
     bodies = read_bodies(content, str(model))
     missing = unused(names or ["*"], bodies)
@@ -79,15 +77,13 @@ def generate_for(
     return made, sum(path.is_file() for path in folder.rglob("*"))
 
 
-def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
+def _content(model: Path, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
     """Returns the ``.tflite`` file, and whether it was converted for that."""
     if has_to_be_converted(model):
         from litefuse.conversion.api import convert
 
         limits = process_limits()
-        made = convert(
-            model, tags=tags, composites="keep", on_step=on_step, timeout=limits.remaining, memory=limits.memory
-        )
+        made = convert(model, composites="keep", on_step=on_step, timeout=limits.remaining, memory=limits.memory)
         return made.model_bytes, True
     check_model(model)
     try:
