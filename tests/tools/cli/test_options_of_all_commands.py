@@ -134,3 +134,8 @@ def test_a_former_command_is_answered_with_the_present_one(former: str) -> None:
 def test_an_unknown_option_is_as_unknown_as_before() -> None:
     outcome = run("verify", "a", "b", "--to", "x")  # it has no --output
     assert "No such option" in outcome.err
+
+
+def test_a_slip_is_answered_with_the_command() -> None:
+    assert "Did you mean 'convert'?" in run("conver").err
+    assert "Did you mean 'cache'?" in run("doctor", "cach").err

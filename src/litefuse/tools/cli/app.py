@@ -94,6 +94,14 @@ class _Group(Group):
             raise click.UsageError(f"litefuse {args[0]} is now: litefuse {FORMER_COMMANDS[args[0]]}", ctx=ctx)
         return super().resolve_command(ctx, args)
 
+    def handle_bad_command_name(
+        self,
+        bad_name: str,
+        valid_names: list[str],  # noqa: ARG002  those that are imported
+        error: click.UsageError,
+    ) -> click.UsageError:
+        return super().handle_bad_command_name(bad_name, list(_COMMANDS), error)
+
     def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> Any:
         given = [*args]
         with output_errors():  # of --help

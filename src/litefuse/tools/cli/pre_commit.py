@@ -40,7 +40,7 @@ def models_of(files: Iterable[Path]) -> list[Path]:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
 @click.option(
-    "--output", "-o", "to", type=PLACE, metavar="FOLDER", show_default="beside each model", help="Write files there."
+    "--output", "to", type=PLACE, metavar="FOLDER", show_default="beside each model", help="Write files there."
 )
 @click.option("--convert", "options", default="", metavar="OPTIONS", help="Options of litefuse convert.")
 @click.option("--verify/--no-verify", default=True, help="Compare with the original, in TensorFlow.")

@@ -174,7 +174,7 @@ def _opened(contents: bytes, kind: str) -> Any:
         from PIL import Image
     except ImportError:
         raise KernelError(
-            "decoding images needs Pillow, which is not installed", hint="Install it: pip install pillow"
+            "decoding images needs Pillow, which is not installed", hint="Install it: pip install 'litefuse[images]'."
         ) from None
     try:
         image: Any = Image.open(io.BytesIO(contents), formats=[kind])
