@@ -42,7 +42,7 @@ from litefuse.support.options.names import listed_names
 from litefuse.support.options.names_elsewhere import checks_names
 from litefuse.support.options.quantization import Granularity, QuantizedIo, RecipeEntries, Rotation, WeightBits
 from litefuse.support.plug_ins.entry_points import find_plug_ins
-from litefuse.support.processes.limits import ProcessLimits, processes_limited
+from litefuse.support.processes.limits import chosen_limits, processes_limited
 from litefuse.support.processes.process import prepare_worker, run_in_worker
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
@@ -240,7 +240,7 @@ def convert(
         MissingEngineError: The lowering engine is not installed, or has no package for this platform.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
-    processes = ProcessLimits(timeout, memory)
+    processes = chosen_limits(timeout, memory)
     if in_process and (timeout is not None or memory is not None):
         raise LitefuseError(
             "timeout and memory limit the process of the conversion, which in_process does without",
@@ -476,7 +476,7 @@ def quantize(
     )
     try:
         with (
-            processes_limited(ProcessLimits(timeout, memory)),
+            processes_limited(chosen_limits(timeout, memory)),
             shown_progress(f"Quantizing {source}", show=progress, also=on_step) as on_step,
         ):
             if representative_dataset is not None:

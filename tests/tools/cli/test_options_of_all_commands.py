@@ -88,7 +88,13 @@ def test_counts_add_up_and_values_arrive(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["run {0}", "verify {0} {0}", "report {0} {0} --no-time -o {1}/page.html", "kernels build {1}/a.cc -o {1}/a.so"],
+    [
+        "demo",
+        "run {0}",
+        "verify {0} {0}",
+        "report {0} {0} --no-time -o {1}/page.html",
+        "kernels build {1}/a.cc -o {1}/a.so",
+    ],
     ids=lambda words: words.partition("{")[0].strip(),
 )
 def test_a_timeout_ends_what_takes_long(command: str, demo_model: Path, tmp_path: Path) -> None:

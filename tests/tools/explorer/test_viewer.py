@@ -70,4 +70,4 @@ def test_a_server_that_ends(demo_model: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(viewer, "_PACKAGE", "json")
     monkeypatch.setattr(viewer, "_SERVING", "litefuse.there_is_no_such_module")
     with free_port() as port, pytest.raises(LitefuseError, match="Model Explorer ended with the exit code 1"):
-        show_model(demo_model, port=port, opens=False)
+        show_model(demo_model, port=port)

@@ -229,12 +229,14 @@ def all_options_applied(context: click.Context) -> Generator[None]:
 def _logging(context: click.Context) -> Generator[None]:
     """Shows events as the options say; without any, warnings that the command does not print itself."""
     from litefuse.support.logs.events import silent_by_default
+    from litefuse.support.logs.records import JsonFormatter, TextFormatter
 
     file: Path | None = value_for_all("log_file", context)
     verbosity = min(value_for_all("verbose", context) or 0, 2)
     level = value_for_all("log_level", context) or ("", "info", "debug")[verbosity]
     handler = _handler(file, context) if file is not None else _terminal(everything=bool(level))
-    handler.setFormatter(_formatter(value_for_all("log_format", context) or "text"))
+    handler.setFormatter(JsonFormatter() if value_for_all("log_format", context) == "json" else TextFormatter())
+    handler.handleError = lambda _: None  # a full disk must not end the work
     logger = silent_by_default()
     before = logger.level
     logger.addHandler(handler)
@@ -255,11 +257,9 @@ def _handler(file: Path, context: click.Context) -> logging.Handler:
     paths = [param for param in context.params.values() if isinstance(param, Path)]
     check_writable(file, "the log", reads=paths, option="--log-file")
     try:
-        handler = logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
+        return logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise LitefuseError(f"the log cannot be written: {error.strerror or error}", where=str(file)) from error
-    handler.handleError = _give_up  # a full disk must not end the work
-    return handler
 
 
 def _terminal(*, everything: bool) -> logging.Handler:
@@ -267,17 +267,6 @@ def _terminal(*, everything: bool) -> logging.Handler:
     import sys
 
     handler = logging.StreamHandler(sys.stderr)
-    handler.handleError = _give_up
     if not everything:
         handler.addFilter(lambda record: not getattr(record, "told", False))
     return handler
-
-
-def _formatter(form: str) -> logging.Formatter:
-    from litefuse.support.logs.records import JsonFormatter, TextFormatter
-
-    return JsonFormatter() if form == "json" else TextFormatter()
-
-
-def _give_up(record: logging.LogRecord) -> None:
-    del record

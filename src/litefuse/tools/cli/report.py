@@ -167,7 +167,7 @@ def report(
     for note in notes:
         click.secho(printable(note), err=True, fg="yellow")
     if explorer and output is None:
-        show_model(model, [*more, *data], port=port, opens=port is None)
+        show_model(model, [*more, *data], port=port)
         return
     written = write_node_data(output, data) if explorer and output is not None else [page]
     wrote(*written)

@@ -18,7 +18,7 @@ from litefuse.litert.inputs.model_inputs import LEVELS
 from litefuse.litert.runtime.native import NativeKernels
 from litefuse.support.files.readable import check_file
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.processes.limits import ProcessLimits, processes_limited
+from litefuse.support.processes.limits import process_limits, processes_limited
 from litefuse.support.processes.process import run_alone
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.shown import ShownInNotebooks
@@ -143,8 +143,9 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
     except LitefuseError as error:
         return CheckedCall(op, call, "", problem=f"there is nothing to compare it with: {error}")
     content = with_signature(one_op_model(op, call), *names)
+    limits = process_limits()
     try:
-        with processes_limited(ProcessLimits(_SECONDS)):
+        with processes_limited(limits.at_most(_SECONDS)):
             verification = verify_model(content, original, tolerance=tolerance, seed=seed, custom_ops=[library])
             level = LEVELS.index(verification.limit)
             job = ModelJob(content, custom_ops=(library,), seed=seed, tolerance=tolerance, level=level)
@@ -152,6 +153,7 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
     except ModelCrashError as error:
         return CheckedCall(op, call, what, problem=f"the kernel crashes: {error.message}", crashed=True, model=content)
     except LimitError as error:
+        limits.check_time("test")
         return CheckedCall(op, call, what, problem=f"the kernel may never return: {error.message}", model=content)
     except LitefuseError as error:
         return CheckedCall(op, call, what, problem=str(error))

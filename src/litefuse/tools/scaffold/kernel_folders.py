@@ -15,7 +15,6 @@ from litefuse.litert.cpp.folders import check_empty, copy_folder, new_folder
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.options.names import unused
-from litefuse.support.processes.limits import process_limits
 from litefuse.support.processes.process import run_in_worker
 from litefuse.tools.scaffold.saved_model import has_to_be_converted
 
@@ -82,9 +81,7 @@ def _content(model: Path, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
     if has_to_be_converted(model):
         from litefuse.conversion.api import convert
 
-        limits = process_limits()
-        made = convert(model, composites="keep", on_step=on_step, timeout=limits.remaining, memory=limits.memory)
-        return made.model_bytes, True
+        return convert(model, composites="keep", on_step=on_step).model_bytes, True
     check_model(model)
     try:
         return model.read_bytes(), False
