@@ -236,7 +236,7 @@ def _logging(context: click.Context) -> Generator[None]:
     level = value_for_all("log_level", context) or ("", "info", "debug")[verbosity]
     handler = _handler(file, context) if file is not None else _terminal(everything=bool(level))
     handler.setFormatter(JsonFormatter() if value_for_all("log_format", context) == "json" else TextFormatter())
-    handler.handleError = lambda _: None  # a full disk must not end the work
+    handler.handleError = lambda record: None  # noqa: ARG005  a full disk must not end the work
     logger = silent_by_default()
     before = logger.level
     logger.addHandler(handler)
