@@ -63,6 +63,8 @@ _MODULES = {"demo": "installation", "diff": "inspect", "doctor": "installation",
 class _Group(Group):
     """Converts litefuse's errors to a message, an exit code and, with ``--json``, a document."""
 
+    lists_them = True
+
     def list_commands(self, ctx: click.Context | None) -> list[str]:  # noqa: ARG002  click's signature
         return list(_COMMANDS)
 
@@ -95,11 +97,9 @@ class _Group(Group):
         return super().resolve_command(ctx, args)
 
     def handle_bad_command_name(
-        self,
-        bad_name: str,
-        valid_names: list[str],  # noqa: ARG002  those that are imported
-        error: click.UsageError,
+        self, bad_name: str, valid_names: list[str], error: click.UsageError
     ) -> click.UsageError:
+        del valid_names  # those that are imported
         return super().handle_bad_command_name(bad_name, list(_COMMANDS), error)
 
     def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> Any:
@@ -122,7 +122,6 @@ class _Group(Group):
 @click.command(
     name="litefuse",
     cls=_Group,
-    hidden_options=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help=_HELP,
     epilog=f"Documentation: {DOCUMENTATION}",

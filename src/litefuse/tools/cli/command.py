@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import cloup
+from click.shell_completion import CompletionItem
 
 from litefuse.errors import LitefuseError
 from litefuse.tools.cli.arguments import command_name
@@ -154,6 +155,11 @@ class Command(cloup.Command):
         with all_options_applied(ctx):
             return super().invoke(ctx)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        options = [option for option in options_of_all_commands() if incomplete.startswith("-")]
+        names = [CompletionItem(name, help=option.help) for option in options for name in option.opts]
+        return super().shell_complete(ctx, incomplete) + [item for item in names if item.value.startswith(incomplete)]
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
         formatter.write("\nOptions of all commands, such as --json, --quiet and --timeout: litefuse --help\n")
@@ -163,16 +169,11 @@ class Group(cloup.Group):
     """A group of commands: it hands the options of all commands that stand before a command's name to the command."""
 
     command_class = Command
+    lists_them = False
 
-    def __init__(
-        self,
-        *arguments: Any,
-        params: Sequence[click.Parameter] | None = None,
-        hidden_options: bool = True,
-        **attributes: Any,
-    ) -> None:
-        params = [*(params or ()), *options_of_all_commands(hidden=hidden_options)]
-        super().__init__(*arguments, params=params, **attributes)
+    def __init__(self, *arguments: Any, params: Sequence[click.Parameter] | None = None, **attributes: Any) -> None:
+        more = options_of_all_commands(hidden=not self.lists_them)
+        super().__init__(*arguments, params=[*(params or ()), *more], **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         with former_names_answered(ctx):
