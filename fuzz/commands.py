@@ -24,7 +24,7 @@ _BUG = "This is a bug in litefuse"
 # Those of the second row run the model, or compile it, in other processes, which takes a second or so.
 _COMMANDS: Sequence[Sequence[str]] = (
     *(("inspect", "MODEL", "--all"), ("inspect", "MODEL", "--json"), ("diff", "MODEL", "SEED"), ("report", "MODEL")),
-    *(("run", "MODEL", "-o", "OUT.npz"), ("benchmark", "MODEL", "--calls", "2", "--json")),
+    *(("run", "MODEL", "-o", "OUT.npz"), ("benchmark", "MODEL", "--repeat", "2", "--json")),
     ("quantize", "MODEL", "--quantize", "dynamic", "-o", "OUT.tflite"),
     ("quantize", "MODEL", "--quantize", "int8", "-o", "OUT.tflite", "--no-check-file"),
     ("check", "MODEL", "--target", "ethos-u", "--json"),

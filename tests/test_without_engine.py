@@ -83,18 +83,18 @@ def test_commands_that_need_no_engine(tmp_path: Path) -> None:
     file = written(tmp_path)
     (tmp_path / "custom.tflite").write_bytes(model(product("Mine"), signatures={"serve": 0}))
     commands = {
-        "fusions": ["fusions"],
+        "doctor fusions": ["doctor", "fusions"],
         "kernels list": ["kernels", "list"],
-        "kernels new": ["kernels", "new", "Mine", "--from", "custom.tflite", "--to", "mine"],
-        "kernels export": ["kernels", "export", "exported"],
+        "kernels new": ["kernels", "new", "Mine", "--from", "custom.tflite", "--output", "mine"],
+        "kernels export": ["kernels", "export", "-o", "exported"],
         "inspect": ["inspect", file],
         "run": ["run", file],
-        "benchmark": ["benchmark", file, "--calls", "3", "--ops", "0"],
+        "benchmark": ["benchmark", file, "--repeat", "3", "--top", "0"],
         "diff": ["diff", file, file],
         "check": ["check", file],
         "report": ["report", file, "-o", "page.html"],
         "quantize": ["quantize", file, "--quantize", "dynamic", "-o", "quantized.tflite"],
-        "verify": ["verify", "quantized.tflite", file, "--tolerance", "0.1"],
+        "verify": ["verify", "quantized.tflite", file, "--max-error", "0.1"],
         "export-micro": ["export-micro", file, "-o", "app"],
     }
     found = outcomes(tmp_path, commands)

@@ -170,7 +170,7 @@ def _checked(target: str) -> Callable[[Work], dict[str, Any]]:
         options: list[Any] = [*_INTEGERS, work.samples()] if target in {"ethos-u", "micro"} else []
         work.litefuse("convert", work.source(), "-o", place, "--target", target, "--check-target", "no", *options)
         (report,) = work.litefuse(
-            "check", place, "--target", target, "--timeout", round(0.9 * work.limits.seconds), "--random", 0
+            "check", place, "--target", target, "--timeout", round(0.9 * work.limits.seconds), "--seed", 0
         )["targets"]
         refused = [{key: each[key] for key in ("op", "reason", "count")} for each in report["refused"]]
         found = {key: report[key] for key in ("verdict", "software", "missing", "ops", "facts")} | {"refused": refused}
@@ -191,7 +191,7 @@ def _latency(work: Work) -> dict[str, Any]:
     except StageError as error:
         found["int8_failure"] = str(error)
     for _ in range(_REPEATS):
-        measured = work.litefuse("benchmark", *files.values(), "--ops", 0, "--seconds", 0.5)["measurements"]
+        measured = work.litefuse("benchmark", *files.values(), "--top", 0, "--seconds", 0.5)["measurements"]
         for key, each in zip(files, measured, strict=True):
             found[key] = min(found.get(key, float("inf")), each["warm"]["p50"])
     return found

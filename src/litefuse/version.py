@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["__version__"]
+__all__ = ["DOCUMENTATION", "__version__"]
 
 __version__ = "0.2.0"
+#: The address of the documentation.
+DOCUMENTATION = "https://litefuse.github.io/litefuse/"

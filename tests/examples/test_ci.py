@@ -227,7 +227,7 @@ def test_the_hook_asks_for_what_it_wrote_and_then_is_content(model: Path, tmp_pa
     assert (code, told) == (1, f"{model.name}: {target} is new: stage it, and commit again\n")
     assert hook(tmp_path, "--no-verify", *files) == (0, "")
     (tmp_path / target).write_bytes(b"old")
-    code, told = hook(tmp_path, "--no-verify", "--to", "out", "--convert", "--signature embed", *files)
+    code, told = hook(tmp_path, "--no-verify", "--output", "out", "--convert", "--signature embed", *files)
     assert (code, told) == (1, f"{model.name}: out/{target} is new: stage it, and commit again\n")
     code, told = hook(tmp_path, "--no-verify", *files)
     assert (code, told) == (1, f"{model.name}: {target} is another file now: stage it, and commit again\n")
@@ -235,7 +235,7 @@ def test_the_hook_asks_for_what_it_wrote_and_then_is_content(model: Path, tmp_pa
 
 def test_the_hook_compares_with_the_original(model: Path, tmp_path: Path) -> None:
     files = [f"{model.name}/{each}" for each in FILES]
-    options = ("--convert", "--signature embed", "--verify-options", "--calls 3")
+    options = ("--convert", "--signature embed", "--verify-options", "--repeat 3")
     hook(tmp_path, "--no-verify", *options, *files)
     code, told = hook(tmp_path, *options, *files)
     assert (code, "differs" in told) == (0, False), told
@@ -243,7 +243,7 @@ def test_the_hook_compares_with_the_original(model: Path, tmp_path: Path) -> Non
 
 def test_what_the_comparison_refuses_is_told(model: Path, tmp_path: Path) -> None:
     hook(tmp_path, "--no-verify", f"{model.name}/{FILES[0]}")
-    code, told = hook(tmp_path, "--verify-options", "--calls none", f"{model.name}/{FILES[0]}")
+    code, told = hook(tmp_path, "--verify-options", "--repeat none", f"{model.name}/{FILES[0]}")
     assert (code, "'none' is not a valid integer" in told) == (1, True)
 
 
@@ -271,7 +271,7 @@ def test_an_option_of_the_hook_that_is_unknown(tmp_path: Path) -> None:
 def test_two_models_of_one_name(model: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(model, tmp_path / "other" / model.name))
     files = [f"{model.name}/{FILES[0]}", f"{other.relative_to(tmp_path)}/{FILES[0]}"]
-    code, told = hook(tmp_path, "--no-verify", "--to", "out", *files)
+    code, told = hook(tmp_path, "--no-verify", "--output", "out", *files)
     assert (code, "would become the same file" in told) == (1, True)
 
 

@@ -224,7 +224,7 @@ def gelu(tf: Any) -> Any:
 
 
 def test_the_beginnings_of_a_kernel_for_an_op_that_is_rewritten(tensorflow: TensorFlow) -> None:
-    (call,) = read_ops(tensorflow.save(lone, "Erf", "float32"), ["Erf"], None, lambda _: None)["Erf"]
+    (call,) = read_ops(tensorflow.save(lone, "Erf", "float32"), ["Erf"], lambda _: None)["Erf"]
     assert [(each.dtype, each.shape) for each in (*call.inputs, *call.outputs) if each] == [
         ("float32", (None, 3, 3)),
         ("float32", (None, 3, 3)),

@@ -114,7 +114,7 @@ def test_permissions_that_are_not_needed_are_reported(tensorflow: TensorFlow) ->
 
 def test_the_beginnings_of_a_kernel_for_an_op_that_litert_lacks(tensorflow: TensorFlow, tmp_path: Path) -> None:
     """What ``litefuse kernels new Dawsn --from SAVED_MODEL`` writes has the op's types, and loads."""
-    (call,) = read_ops(tensorflow.save(lone, "Dawsn", "float32"), ["Dawsn"], None, lambda _: None)["Dawsn"]
+    (call,) = read_ops(tensorflow.save(lone, "Dawsn", "float32"), ["Dawsn"], lambda _: None)["Dawsn"]
     assert [(each.dtype, each.shape) for each in (*call.inputs, *call.outputs) if each] == [
         ("float32", (None, 3, 3)),
         ("float32", (None, 3, 3)),

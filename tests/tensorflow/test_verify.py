@@ -204,7 +204,7 @@ def test_the_command_fails_where_outputs_differ(tensorflow: TensorFlow, tmp_path
     done = CliRunner().invoke(app, ["verify", str(model), *files])
     assert done.exit_code == 1
     assert "1 output of 1 differ" in done.stdout
-    for wrong in ([], [str(tmp_path), *files[2:]], files[2:], [*files, "--random", "1"]):
+    for wrong in ([], [str(tmp_path), *files[2:]], files[2:], [*files, "--seed", "1"]):
         assert CliRunner().invoke(app, ["verify", str(model), *wrong]).exit_code == 2
 
 

@@ -38,7 +38,7 @@ from litefuse.support.options.ir_dump import IrDump
 from litefuse.support.options.limits import SizeLimits
 from litefuse.support.options.names import listed_names, one_of
 from litefuse.support.plug_ins.entry_points import find_plug_ins
-from litefuse.support.processes.limits import ProcessLimits, processes_limited
+from litefuse.support.processes.limits import chosen_limits, processes_limited
 from litefuse.support.processes.process import prepare_worker, run_in_worker
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
@@ -83,8 +83,8 @@ def convert(model: object, options: Conversion) -> ConversionResult:
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
     limits, debug = Limits.of(options.limits, "limits"), Debugging.of(options.debug, "debug")
-    processes = ProcessLimits(limits.timeout, limits.memory)
-    if debug.in_process and (limits.timeout is not None or limits.memory is not None):
+    processes = chosen_limits(limits.timeout, limits.memory)
+    if debug.in_process and (processes.timeout is not None or processes.memory is not None):
         raise LitefuseError(
             "timeout and memory limit the process of the conversion, which in_process does without",
             hint="Leave out in_process (on the command line, --in-process), or the limits.",
@@ -121,7 +121,7 @@ def convert(model: object, options: Conversion) -> ConversionResult:
         prepare_dump_folder(job.dump_ir.folder)
     folder = make_temporary_folder(not_url(limits.temporary_folder))
     job = replace(job, source=source.folder(Path(folder.name, "saved_model")), output=Path(folder.name, "model.tflite"))
-    if not debug.in_process and limits.memory is None:
+    if not debug.in_process and processes.memory is None:
         prepare_worker("litefuse.conversion.run")
     try:
         with (
@@ -200,7 +200,7 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
     )
     try:
         with (
-            processes_limited(ProcessLimits(limits.timeout, limits.memory)),
+            processes_limited(chosen_limits(limits.timeout, limits.memory)),
             shown_progress(f"Quantizing {source}", show=options.progress, also=options.on_step) as on_step,
         ):
             job = _with_samples(job, options, folder.name, on_step)

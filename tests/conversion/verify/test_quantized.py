@@ -193,7 +193,7 @@ def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "calls          40" in done.output
     assert "quantization explains" in done.output
-    assert CliRunner().invoke(app, [*arguments, "--random", "1"]).exit_code == 2
+    assert CliRunner().invoke(app, [*arguments, "--seed", "1"]).exit_code == 2
     with pytest.raises(LitefuseError, match="replaces inputs"):
         litefuse.verify_model(given[0], given[1], inputs={}, representative_dataset=samples())
     with pytest.raises(LitefuseError, match="rows"):

@@ -137,14 +137,15 @@ TfLiteRegistration* Register_SIGN() {
     assert built(tmp_path, source(tmp_path, register, before)) == ("SIGN", "Sign")
 
 
-def test_cpp_20_where_a_source_needs_it(tmp_path: Path) -> None:
+def test_cpp_20_where_a_source_needs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = "#include <span>\nint first(std::span<const int> numbers) { return numbers[0]; }\n"
     path = source(tmp_path, f"TfLiteRegistration* Register_X() {REGISTRATION}", before)
     assert built(tmp_path, path) == ("X",)
     asking = "#if __cplusplus < 202002L\n#error this needs the newer standard\n#endif\n"
     path = source(tmp_path, f"TfLiteRegistration* Register_X() {REGISTRATION}", asking)
     for standard, code in (("c++17", 1), ("c++20", 0)):
-        assert run("kernels", "build", path, "-o", tmp_path / "lib.so", "--std", standard).code == code
+        monkeypatch.setenv("CXXFLAGS", f"-std={standard}")
+        assert run("kernels", "build", path, "-o", tmp_path / "lib.so").code == code
 
 
 def test_a_checkout_has_its_own_resolver_and_both_names_of_headers(tmp_path: Path) -> None:

@@ -471,10 +471,10 @@ def test_what_was_used_last_is_kept(store: Any) -> None:
 
 def test_the_command(store: Any) -> None:
     local(put(store, "memory://b/x", b"12345"))
-    code, out = run("cache", "--json")
+    code, out = run("doctor", "cache", "--json")
     assert (code, json.loads(out)["bytes"], json.loads(out)["entries"][0]["url"]) == (0, 5, "memory://b/x")
-    assert run("cache", "--keep", "1K")[0] == 2
-    assert json.loads(run("cache", "--clear", "--json")[1])["removed_bytes"] == 5
+    assert run("doctor", "cache", "--keep", "1K")[0] == 2
+    assert json.loads(run("doctor", "cache", "--clear", "--json")[1])["removed_bytes"] == 5
     assert cached_entries() == []
 
 

@@ -35,11 +35,11 @@ COMMANDS = [
     *("diff PATH PATH", "export-micro PATH -o out", "inspect PATH", "kernels build PATH -o out.so"),
     *(
         "kernels generate PATH -o out",
-        "kernels new Op --from PATH --to out",
+        "kernels new Op --from PATH -o out",
         "kernels test PATH PATH",
         "quantize PATH --quantize dynamic -o out.tflite",
     ),
-    *("report PATH -o out.html", "run PATH", "show PATH --bytes --write-node-data out", "verify PATH PATH"),
+    *("report PATH -o out.html", "run PATH", "report PATH --explorer -o out", "verify PATH PATH"),
 ]
 
 FILES: dict[str, Callable[[Path], object]] = {

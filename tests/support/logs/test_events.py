@@ -219,8 +219,8 @@ def test_the_environment_sets_the_level(variables: dict[str, str], tmp_path: Pat
 
 
 def test_an_unknown_level_is_wrong_usage() -> None:
-    assert command("fusions", LITEFUSE_LOG="loud")[0] == 2
-    assert command("fusions", "--log-level", "loud")[0] == 2
+    assert command("doctor", "fusions", LITEFUSE_LOG="loud")[0] == 2
+    assert command("doctor", "fusions", "--log-level", "loud")[0] == 2
 
 
 @pytest.mark.parametrize("name", ["m.tflite", ".", "no/such/folder", "-", "out.tflite"], ids=str)
@@ -238,6 +238,6 @@ def test_a_log_does_not_go_where_it_must_not(name: str, tmp_path: Path, demo_mod
 def test_the_logger_is_as_it_was_after_a_command(tmp_path: Path) -> None:
     logger = logging.getLogger("litefuse")
     before = logger.level, [*logger.handlers]
-    command("fusions", "--log-file", tmp_path / "log", "--log-level", "debug")
+    command("doctor", "fusions", "--log-file", tmp_path / "log", "--log-level", "debug")
     assert (logger.level, [*logger.handlers]) == before
     assert DEBUG == logging.DEBUG

@@ -170,7 +170,7 @@ def test_a_plug_in_that_takes_a_name_that_is_taken(tmp_path: Path) -> None:
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: clash\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text("[litefuse.fusions]\nmine = clash\n")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
-    command = [sys.executable, "-m", "litefuse", "fusions"]
+    command = [sys.executable, "-m", "litefuse", "doctor", "fusions"]
     environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1

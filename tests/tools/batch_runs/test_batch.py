@@ -250,8 +250,8 @@ def test_statuses() -> None:
 def test_the_command(tmp_path: Path) -> None:
     dense_models(tmp_path / "models", 2)
     (tmp_path / "models/bad.pb").write_bytes(b"no graph")
-    options = ["-o", tmp_path / "out", "--jobs", "1", "--html", tmp_path / "t.html", "--junit", tmp_path / "t.xml"]
-    code, out, err = run("batch", tmp_path / "models", *options, "--json", "--variant", "float16")
+    options = ["-o", tmp_path / "out", "--jobs", "1", "--save", tmp_path / "t.html", "--save", tmp_path / "t.xml"]
+    code, out, err = run("batch", tmp_path / "models", *options, "--json", "--quantize", "float16")
     told = json.loads(out)
     assert (code, told["ok"], told["exit_code"], told["counts"]) == (1, False, 1, {"done": 2, "failed": 1})
     assert [each["name"] for each in told["models"]] == ["bad", "dense000", "dense001"]
@@ -265,9 +265,9 @@ def test_the_command(tmp_path: Path) -> None:
     ]
     assert "dense001" in (tmp_path / "t.html").read_text()
     (tmp_path / "models/bad.pb").unlink()
-    code, out, err = run("batch", tmp_path / "models", "-o", tmp_path / "out", "--variant", "float16", "--quiet")
+    code, out, err = run("batch", tmp_path / "models", "-o", tmp_path / "out", "--quantize", "float16", "--quiet")
     assert (code, out, err) == (0, "", "")
-    code, out, _ = run("batch", tmp_path / "models", "-o", tmp_path / "out", "--variant", "float16")
+    code, out, _ = run("batch", tmp_path / "models", "-o", tmp_path / "out", "--quantize", "float16")
     assert code == 0
     assert "2 of them were done before" in out
 
@@ -303,7 +303,8 @@ def test_wrong_usage(tmp_path: Path) -> None:
     assert code == 1
     assert "--output DIR" in err
     assert run("batch", tmp_path / "models", "-o", tmp_path / "out", "--jobs", "0")[0] == 2
-    assert run("batch", tmp_path / "models", "-o", tmp_path / "out", "--html", tmp_path / "none" / "x")[0] == 1
+    assert run("batch", tmp_path / "models", "-o", tmp_path / "out", "--save", tmp_path / "none" / "x.xml")[0] == 1
+    assert run("batch", tmp_path / "models", "-o", tmp_path / "out", "--save", tmp_path / "x.csv")[0] == 2
     (tmp_path / "file").write_text("")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken/records").write_text("")

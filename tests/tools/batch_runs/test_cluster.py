@@ -58,4 +58,4 @@ def test_dask_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(LitefuseError, match="Dask") as caught:
         litefuse.batch(dense_models(tmp_path / "models", 1), output=tmp_path / "out", scheduler="tcp://127.0.0.1:1")
-    assert "litefuse[cluster]" in caught.value.hint
+    assert "litefuse[cloud]" in caught.value.hint

@@ -26,7 +26,7 @@ from tests.every import every
 from tests.tools.benchmarking.models import activated, composed, loop
 from tests.tools.cli.test_cli import refused, run
 
-FEW = ("--calls", "3", "--warm-up", "0")
+FEW = ("--repeat", "3", "--warm-up", "0")
 KERNELS = """
 import litefuse
 
@@ -50,7 +50,7 @@ def double(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_the_answer_comes_first_and_the_lines_fit_a_terminal(double: tuple[Path, Path]) -> None:
-    outcome = run("benchmark", double[0], "--kernels", double[1], *FEW, "--ops", "2")
+    outcome = run("benchmark", double[0], "--kernels", double[1], *FEW, "--top", "2")
     assert outcome.code == 0
     first, second = outcome.out.splitlines()[:2]
     assert " a call (p90 " in first
@@ -64,7 +64,7 @@ def test_the_answer_comes_first_and_the_lines_fit_a_terminal(double: tuple[Path,
 def test_as_json_with_another_model(double: tuple[Path, Path], tmp_path: Path) -> None:
     other = tmp_path / "other.tflite"
     other.write_bytes(activated())
-    outcome = run("benchmark", double[0], other, "--kernels", double[1], *FEW, "--ops", "0", "--json", "--no-xnnpack")
+    outcome = run("benchmark", double[0], other, "--kernels", double[1], *FEW, "--top", "0", "--json", "--no-xnnpack")
     found = json.loads(outcome.out)
     assert [each["model"] for each in found["measurements"]] == [str(double[0]), str(other)]
     assert [each["xnnpack"] for each in found["measurements"]] == [False, False]
@@ -92,8 +92,8 @@ def test_what_is_refused(double: tuple[Path, Path], tmp_path: Path) -> None:
     refused(run("benchmark", tmp_path / "none.tflite"), "no such file")
     error = json.loads(run("benchmark", tmp_path / "none.tflite", "--json").out)
     assert error["error"]["type"] == "InterpreterError"
-    assert "neither a number nor 'all'" in run("benchmark", path, "--ops", "few").err
-    assert "--inputs excludes" in run("benchmark", path, "--inputs", "x.npz", "--random", "1").err
+    assert "neither a number nor 'all'" in run("benchmark", path, "--top", "few").err
+    assert "--inputs excludes" in run("benchmark", path, "--inputs", "x.npz", "--seed", "1").err
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_commands_and_options() -> None:
     assert completed("con") == ["convert"]
     assert completed("kernels", "") == ["build", "export", "generate", "list", "new", "test"]
     assert {"--target", "--tags", "--timeout", "--timings"} == {*completed("convert", "--t")}
-    assert "--log-level" in completed("fusions", "--")
+    assert "--log-level" in completed("doctor", "fusions", "--")
 
 
 def test_choices() -> None:
@@ -54,9 +54,9 @@ def test_composites_and_their_forms() -> None:
 
 
 def test_the_names_of_schemas() -> None:
-    assert {"kernels", "convert"} <= {*completed("schema", "")}
-    assert completed("schema", "kernels", "") == ["list", "test"]
-    assert completed("schema", "convert", "") == []
+    assert {"kernels", "convert"} <= {*completed("doctor", "schema", "")}
+    assert completed("doctor", "schema", "kernels", "") == ["list", "test"]
+    assert completed("doctor", "schema", "convert", "") == []
 
 
 def test_paths_are_left_to_the_shell() -> None:

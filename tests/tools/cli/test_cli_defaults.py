@@ -45,29 +45,9 @@ COMMANDS = {
 OWN = {"limits", "on_step", "progress", "temporary_folder"}
 
 #: Options that are for the command itself.
-SHOWN = {
-    "json",
-    "html",
-    "junit",
-    "output",
-    "quiet",
-    "timings",
-    "kernels",
-    "plug_ins",
-    "verbose",
-    "log_level",
-    "log_file",
-    "log_format",
-}
-#: Options that the command follows around the function: the exit code, the limits of the processes, files it writes.
-AROUND = {
-    "check --require-accelerated",
-    "kernels build --for",
-    "kernels build --tags",
-    "kernels test --save",
-    "kernels generate --timeout",
-    "kernels generate --memory",
-}
+SHOWN = {"html", "kernels", "output", "plug_ins", "save", "timings"}
+#: Options that the command follows around the function: the exit code, and what it reads and writes itself.
+AROUND = {"check --require-accelerated", "kernels build --for"}
 
 #: Values of options that no type says, and what an option needs beside it; an option that stands for an argument.
 VALUES: dict[str, list[str]] = {
@@ -80,7 +60,7 @@ VALUES: dict[str, list[str]] = {
     "rename": ["--rename", "x=y"],
     "shape": ["--shape", "x=2"],
     "shapes": ["--shape", "x=2"],
-    "top": ["--ops", "0"],
+    "top": ["--top", "0"],
 }
 
 
@@ -168,7 +148,7 @@ OPTIONS = {
     f"{command} {max(option.opts, key=len)}": (command, option)
     for command in COMMANDS
     for option in _command(command).params
-    if isinstance(option, click.Option) and option.name not in SHOWN
+    if isinstance(option, click.Option) and option.name not in SHOWN and option.expose_value
 }
 
 

@@ -18,7 +18,7 @@ COMMANDS = {
     "--version": "--version",
     "--help": "--help",
     "help of a command": "run --help",
-    "fusions": "fusions",
+    "doctor fusions": "doctor fusions",
     "kernels list": "kernels list",
     "inspect": f"inspect {SAVED_MODEL} --json",
     "run": "run MODEL",
@@ -64,7 +64,7 @@ def test_an_output_that_cannot_be_written(small_model: Path, tmp_path: Path, nam
 
 
 def test_a_reader_that_left_before(tmp_path: Path) -> None:
-    done = shell("{ sleep 1; litefuse fusions; } | true; echo ${PIPESTATUS[0]}", tmp_path)
+    done = shell("{ sleep 1; litefuse doctor fusions; } | true; echo ${PIPESTATUS[0]}", tmp_path)
     assert (done.stdout, done.stderr) == ("141\n", "")
 
 
@@ -143,7 +143,7 @@ def test_an_interrupt_at_the_start(small_model: Path, tmp_path: Path, name: str,
 def test_an_interrupt_that_is_ignored_stays_so(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTING.format(name="click", parent=os.getpid()))
     done = subprocess.run(
-        [sys.executable, "-m", "litefuse", "fusions"],
+        [sys.executable, "-m", "litefuse", "doctor", "fusions"],
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -126,21 +126,21 @@ def test_new(model: Path, tmp_path: Path) -> None:
 
 def test_new_what_is_wrong(model: Path, tmp_path: Path) -> None:
     target = tmp_path / "made"
-    refused(run("kernels", "new", "Skale", "--from", model, "--to", target), "'Skale'", "There are: Scale.")
+    refused(run("kernels", "new", "Skale", "--from", model, "--output", target), "'Skale'", "There are: Scale.")
     refused(
-        run("kernels", "new", "Scale", "--from", tmp_path / "none.tflite", "--to", target),
+        run("kernels", "new", "Scale", "--from", tmp_path / "none.tflite", "--output", target),
         "no such file or folder",
     )
-    refused(run("kernels", "new", "Scale", "--from", model, "--to", model), "this is a file, not a folder")
-    refused(run("kernels", "new", "Scale", "--from", model, "--to", tmp_path), "the folder is not empty")
-    refused(run("kernels", "new", "Scale", "--from", tmp_path, "--to", target))
+    refused(run("kernels", "new", "Scale", "--from", model, "--output", model), "this is a file, not a folder")
+    refused(run("kernels", "new", "Scale", "--from", model, "--output", tmp_path), "the folder is not empty")
+    refused(run("kernels", "new", "Scale", "--from", tmp_path, "--output", target))
     assert not target.exists()
     assert run("kernels", "new", "Scale").code == 2
 
 
 def test_export(tmp_path: Path) -> None:
     target = tmp_path / "sources"
-    outcome = run("kernels", "export", target)
+    outcome = run("kernels", "export", "-o", target)
     assert outcome.code == 0
     assert "README.md says how an app uses them" in outcome.out
     readme = (target / "README.md").read_text()
@@ -152,7 +152,7 @@ def test_export(tmp_path: Path) -> None:
     for path in (*origin.glob("kernels/*"), *origin.glob("src/*"), origin / "CMakeLists.txt"):
         if path.is_file():
             assert (target / path.relative_to(origin)).read_bytes() == path.read_bytes()
-    refused(run("kernels", "export", target), "the folder is not empty")
+    refused(run("kernels", "export", "-o", target), "the folder is not empty")
 
 
 @pytest.mark.parametrize("there", [False, True])
@@ -172,8 +172,8 @@ def test_a_folder_that_cannot_be_filled_is_left_as_it_was(
     if there:
         target.mkdir()
     full = "the folder cannot be written: No space left on device"
-    refused(run("kernels", "export", target), str(target), full)
-    refused(run("kernels", "new", "Scale", "--from", model, "--to", target), str(target), full)
+    refused(run("kernels", "export", "-o", target), str(target), full)
+    refused(run("kernels", "new", "Scale", "--from", model, "--output", target), str(target), full)
     assert len(copied) == 8
     assert target.is_dir() == there
     assert not list(tmp_path.glob("made/*"))
@@ -181,7 +181,7 @@ def test_a_folder_that_cannot_be_filled_is_left_as_it_was(
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="there is no C++ compiler")
 def test_an_app_compiles_what_the_readme_shows(tmp_path: Path) -> None:
-    run("kernels", "export", tmp_path / "sources")
+    run("kernels", "export", "-o", tmp_path / "sources")
     code = re.findall(r"```cpp\n(#define ADD.*?)```", (tmp_path / "sources" / "README.md").read_text(), re.DOTALL)
     app = tmp_path / "app.cc"
     app.write_text(

@@ -1,4 +1,4 @@
-"""``litefuse report``, and ``--html`` of other commands."""
+"""``litefuse report``, and ``--html`` of ``convert``."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_page_with_a_hostile_name_does_not_reach_the_terminal_raw(tmp_path: Pa
     assert outcome.code == 0
     assert (folder / "page.html").is_file()
     assert r"a\x1b]0;title\x07b" in outcome.out
-    outcome = run("show", demo_model, "--bytes", "--write-node-data", folder)
+    outcome = run("report", demo_model, "--explorer", "--no-time", "-o", folder)
     assert outcome.code == 0
     assert r"a\x1b]0;title\x07b" in outcome.out
     assert outcome.out.replace("\n", "").isprintable()
@@ -78,13 +78,12 @@ def test_another_file_is_an_original_too(tmp_path: Path, demo_model: Path) -> No
     assert linked[0, 1] == [[0, 1]]
 
 
-def test_a_verification_and_a_check_write_pages(tmp_path: Path, demo_model: Path) -> None:
-    verified, checked = tmp_path / "verified.html", tmp_path / "checked.html"
-    kernels = kernels_in(tmp_path)
-    assert run("verify", demo_model, demo_model, "--kernels", kernels, "--html", verified).code == 0
-    assert "<b>equal</b>" in verified.read_text()
-    assert run("check", demo_model, "--target", "ethos-u", "--html", checked).code == 0
-    assert data_of(checked)["kinds"][0]["name"] == "refused by ethos-u"
+def test_a_page_has_a_verification_and_a_check(tmp_path: Path, demo_model: Path) -> None:
+    page = tmp_path / "page.html"
+    arguments = ("--kernels", kernels_in(tmp_path), "--target", "ethos-u", "-o", page)
+    assert run("report", demo_model, demo_model, "--no-time", *arguments).code == 0
+    assert "<b>equal</b>" in page.read_text()
+    assert "refused by ethos-u" in [kind["name"] for kind in data_of(page)["kinds"]]
 
 
 @pytest.mark.parametrize(
@@ -95,8 +94,6 @@ def test_a_verification_and_a_check_write_pages(tmp_path: Path, demo_model: Path
         (("report", "{1}", "-o", "{1}"), "it would replace"),
         (("report", "{1}", "{0}/none"), "no such file or folder"),
         (("report", "{0}/none.tflite", "-o", "{0}/page.html"), "no such file or folder"),
-        (("check", "{1}", "--html", "{1}"), "it would replace"),
-        (("benchmark", "{1}", "--html", "{1}"), "it would replace"),
     ],
 )
 def test_pages_that_cannot_be_written(

@@ -38,8 +38,8 @@ def test_run_with_random_inputs(table_model: Path) -> None:
     first = run("run", table_model)
     assert first.code == 0
     assert "Random inputs, seed 0\n" in first.out
-    assert run("run", table_model, "--random", "0").out == first.out
-    assert run("run", table_model, "--random", "1").out != first.out
+    assert run("run", table_model, "--seed", "0").out == first.out
+    assert run("run", table_model, "--seed", "1").out != first.out
 
 
 def test_run_saves_what_the_inputs_give(table_model: Path, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> N
     before = table_model.read_bytes()
     refused(run("run", table_model, "-o", table_model), "it would replace what it is made from")
     assert table_model.read_bytes() == before
-    assert run("run", table_model, "--inputs", tmp_path / "i.npz", "--random", "1").code == 2
+    assert run("run", table_model, "--inputs", tmp_path / "i.npz", "--seed", "1").code == 2
     assert run("run", table_model, "--repeat", "0").code == 2
 
 

@@ -146,7 +146,7 @@ def test_verify(custom: Files, swapped: bool) -> None:
 
 
 def test_benchmark(custom: Files) -> None:
-    limits = ("--calls", "3", "--seconds", "0.1", "--kernels", "@/kernel.py", "--json")
+    limits = ("--repeat", "3", "--seconds", "0.1", "--kernels", "@/kernel.py", "--json")
     for printed in custom.run("benchmark", "@/model.tflite", *limits):
         assert "Scale" in printed
 
@@ -184,7 +184,7 @@ def test_quantize_beside_custom_ops(custom: Files, form: str) -> None:
 
 @pytest.mark.parametrize("op", ["Scale", "my.Norm"])
 def test_a_kernel_is_begun(custom: Files, op: str) -> None:
-    custom.run("kernels", "new", op, "--from", "@/model.tflite", "--to", "@/new")
+    custom.run("kernels", "new", op, "--from", "@/model.tflite", "--output", "@/new")
     inside, behind = custom.written("new")
     assert inside == behind
     assert op != "Scale" or b"factor" in b"".join(inside.values())
@@ -210,6 +210,6 @@ def test_a_page(custom: Files) -> None:
 
 
 def test_node_data(custom: Files) -> None:
-    custom.run("show", "@/model.tflite", "--bytes", "--write-node-data", "@/data")
+    custom.run("report", "@/model.tflite", "--explorer", "--no-time", "-o", "@/data")
     inside, behind = custom.written("data")
     assert inside == behind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,7 +29,8 @@ def is_described(found: Any, schema: str) -> bool:
 
 
 def validator_of(address: str) -> Draft202012Validator:
-    name = address.rpartition("/")[2].rpartition("-")[0].replace("kernels-", "kernels ")
+    name = address.rpartition("/")[2].rpartition("-")[0]
+    name = re.sub("^(doctor|kernels)-", r"\1 ", name)
     schema = json.loads(schema_text("" if name == "failure" else name))
     assert schema["$id"] == address
     Draft202012Validator.check_schema(schema)

@@ -32,15 +32,15 @@ from tests.tools.documents.reading import is_described, printed, validator_of
 
 #: Arguments of each command that prints a result, where {model} is a file and {folder} an empty folder.
 RUNS = {
-    "batch": ["batch", "{models}", "-o", "{folder}/out", "--jobs", "1", "--check", "litert"],
+    "batch": ["batch", "{models}", "-o", "{folder}/out", "--jobs", "1", "--target", "litert"],
     "benchmark": ["benchmark", "{model}", "{model}", "--seconds", "0.05", "--signature", "embed"],
-    "cache": ["cache"],
+    "doctor cache": ["doctor", "cache"],
     "check": ["check", "{model}", "--target", "litert", "--target", "micro"],
     "convert": ["convert", SAVED_MODEL, "-o", "{folder}/m.tflite", "--target", "cpu", "--timings"],
     "diff": ["diff", "{model}", "{quantized}"],
     "doctor": ["doctor"],
     "export-micro": ["export-micro", "{plain}", "-o", "{folder}/app", "--arena-size", "64K"],
-    "fusions": ["fusions"],
+    "doctor fusions": ["doctor", "fusions"],
     "inspect": ["inspect", SAVED_MODEL, "--ops"],
     "inspect a file": ["inspect", "{model}"],
     "kernels list": ["kernels", "list"],
@@ -166,12 +166,12 @@ def test_the_fingerprint_knows_a_change_from_a_description() -> None:
 
 
 def test_the_command_prints_schemas() -> None:
-    listed = CliRunner().invoke(app, ["schema"])
+    listed = CliRunner().invoke(app, ["doctor", "schema"])
     assert every(address(each) in listed.stdout for each in COMMANDS)
     for name in (["kernels", "list"], ["kernels list"]):
-        shown = CliRunner().invoke(app, ["schema", *name])
+        shown = CliRunner().invoke(app, ["doctor", "schema", *name])
         assert json.loads(shown.stdout)["$id"] == address("kernels list")
-    refused = CliRunner().invoke(app, ["schema", "../convert"])
+    refused = CliRunner().invoke(app, ["doctor", "schema", "../convert"])
     assert (refused.exit_code, refused.stdout) == (2, "")
 
 
@@ -192,7 +192,7 @@ def test_numbers_that_are_not_finite_are_null(tmp_path: Path, demo_model: Path) 
     np.savez(inputs, ids=np.array([1], np.int32))
     np.savez(expected, vectors=np.full((1, 4), np.nan, np.float32), calls=np.array(1, np.int32))
     found = printed(
-        "verify", demo_model, "--signature", "embed", "--inputs", inputs, "--expected", expected, "--calls", "1"
+        "verify", demo_model, "--signature", "embed", "--inputs", inputs, "--expected", expected, "--repeat", "1"
     )
     assert found["verdict"] == "differs"
     assert {each["name"]: each["error"] for each in found["outputs"]}["vectors"] is None

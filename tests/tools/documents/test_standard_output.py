@@ -229,13 +229,13 @@ def test_an_option_that_takes_that_word_is_not_that_option(tmp_path: Path, monke
 
 
 def test_twice_is_once(tmp_path: Path) -> None:
-    found = printed("fusions", "--json")
+    found = printed("doctor", "fusions", "--json")
     assert found["status"] == "done"
     json.loads(CliRunner().invoke(app, ["kernels", "list", "--json"]).stdout)  # and the next command has its own
 
 
 def test_a_closed_standard_error_loses_no_document() -> None:
-    for words, status in (("fusions", "done"), ("inspect absent", "failed")):
+    for words, status in (("doctor fusions", "done"), ("inspect absent", "failed")):
         shell = f"{sys.executable} -m litefuse {words} --json 2>&-"
         done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, timeout=60)
         assert json.loads(done.stdout)["status"] == status

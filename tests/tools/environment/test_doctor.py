@@ -21,7 +21,7 @@ from litefuse.tools.environment import software
 from litefuse.tools.environment.doctor import CHECKS, diagnose, diagnosis_sections
 from litefuse.tools.environment.finding import Area, Diagnosis, Finding
 from litefuse.tools.environment.machine import memory_limit, resources, version_of, versions
-from litefuse.tools.environment.packages import DEVELOPERS, EXTRAS, conflicts, dependencies, extras
+from litefuse.tools.environment.packages import ALIASES, DEVELOPERS, EXTRAS, conflicts, dependencies, extras
 from tests.tools.documents.reading import printed
 
 if sys.version_info >= (3, 11):
@@ -174,23 +174,22 @@ def test_extras_that_are_missing_are_no_failure(site: Path) -> None:
         site,
         "litefuse",
         "9.0",
-        *(f"Provides-Extra: {name}" for name in ("quantize", "report", "all", "test", "micro", "later")),
+        *(f"Provides-Extra: {name}" for name in ("quantize", "cloud", "all", "test", "micro", "later")),
         "Requires-Dist: numpy>9999; extra == 'quantize'",
-        "Requires-Dist: no-such-package-at-all; extra == 'report'",
-        "Requires-Dist: litefuse[report]; extra == 'all'",
+        "Requires-Dist: no-such-package-at-all; extra == 'cloud'",
+        "Requires-Dist: litefuse[cloud]; extra == 'all'",
         "Requires-Dist: tflite-micro; extra == 'micro' and platform_system == 'Abacus'",
         "Requires-Dist: click; extra == 'later'",
     )
     findings = found(extras)
     states = {name: each.state for name, each in findings.items()}
     assert states == {
-        "all": "missing",
+        "cloud": "missing",
         "later": "works",
         "micro": "missing",
         "quantize": "warning",
-        "report": "missing",
     }
-    assert findings["report"].hint == "pip install 'litefuse[report]'"
+    assert findings["cloud"].hint == "pip install 'litefuse[cloud]'"
     assert "no packages for this system" in findings["micro"].text
     assert Diagnosis.of(findings.values(), 0).ok
 
@@ -331,4 +330,4 @@ def test_metadata_without_a_version_is_none(site: Path) -> None:
 
 def test_each_extra_that_is_not_for_developers_is_told_what_it_is_for() -> None:
     declared = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
-    assert {*EXTRAS} == {*declared["optional-dependencies"]} - DEVELOPERS
+    assert {*EXTRAS} == {*declared["optional-dependencies"]} - DEVELOPERS - ALIASES

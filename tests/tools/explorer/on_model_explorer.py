@@ -95,9 +95,19 @@ def test_the_server_has_the_model_and_the_data(demo_model: Path, tmp_path: Path)
     # Its look for newer versions of itself is answered here, at once, with a refusal.
     environment = {**os.environ, "HTTPS_PROXY": f"http://{HOST}:9", "NO_PROXY": HOST, "no_proxy": HOST}
     with free_port() as port:
-        command = [sys.executable, "-m", "litefuse", "show", str(copy), "--bytes", "--node-data", str(more)]
+        command = [
+            sys.executable,
+            "-m",
+            "litefuse",
+            "report",
+            str(copy),
+            "--explorer",
+            "--no-time",
+            "--node-data",
+            str(more),
+        ]
         server = subprocess.Popen(
-            [*command, "--no-open", "--port", str(port)],
+            [*command, "--port", str(port)],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -134,7 +144,17 @@ def test_the_server_has_the_model_and_the_data(demo_model: Path, tmp_path: Path)
 def test_the_server_ends_with_the_command(demo_model: Path) -> None:
     environment = {**os.environ, "HTTPS_PROXY": f"http://{HOST}:9", "NO_PROXY": HOST, "no_proxy": HOST}
     with free_port() as port:
-        command = [sys.executable, "-m", "litefuse", "show", str(demo_model), "--no-open", "--port", str(port)]
+        command = [
+            sys.executable,
+            "-m",
+            "litefuse",
+            "report",
+            str(demo_model),
+            "--explorer",
+            "--no-time",
+            "--port",
+            str(port),
+        ]
         with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, text=True) as server:
             wait_for(port, server)
             server.kill()

@@ -1,4 +1,4 @@
-"""``litefuse show``, as far as it does without Model Explorer."""
+"""``litefuse report --explorer``, as far as it does without Model Explorer."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ def test_node_data_are_written_without_the_package(tmp_path: Path, monkeypatch: 
     one, other, folder = tmp_path / "one.tflite", tmp_path / "other.tflite", tmp_path / "data"
     one.write_bytes(scaled(2.0))
     other.write_bytes(scaled(2.5))
-    code, out, err = run("show", one, "--bytes", "--time", "--verify", other, "--write-node-data", folder)
-    assert (code, out.splitlines()) == (0, [str(folder / f"{each}.json") for each in ("bytes", "time", "error")]), err
+    code, out, err = run("report", one, other, "--explorer", "-o", folder)
+    written = ", ".join(str(folder / f"{name}.json") for name in ("bytes", "time", "error"))
+    assert (code, out) == (0, f"Written to {written}\n"), err
     times = json.loads((folder / "time.json").read_text())["serve"]["results"]
     assert {*times} <= {"0", "1", "2"}
     assert every(each["value"] >= 0 for each in times.values())
@@ -48,19 +49,19 @@ def test_node_data_are_written_without_the_package(tmp_path: Path, monkeypatch: 
     assert errors["0"]["value"] == 0.0
     assert errors["1"]["value"] == pytest.approx(0.2)  # 0.5 of 2.5
     assert 0 < errors["2"]["value"] < 0.2
-    code, _, message = run("show", one)
+    code, _, message = run("report", one, "--explorer")
     assert code == ExitCode.FAILED
     assert 'Model Explorer is not installed\nInstall it: pip install "litefuse[explorer]".' in message
 
 
 def test_what_cannot_be_shown(demo_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viewer, "_PACKAGE", "json")  # one that is there
-    assert run("show", demo_model, "--write-node-data", tmp_path)[0] == ExitCode.USAGE
-    code, _, message = run("show", tmp_path / "absent.tflite")
+    assert run("report", demo_model, "--port", "8080")[0] == ExitCode.USAGE
+    code, _, message = run("report", tmp_path / "absent.tflite", "--explorer")
     assert code == ExitCode.FAILED
     assert "absent.tflite: no such file or folder" in message
     (tmp_path / "cut.tflite").write_bytes(demo_model.read_bytes()[:1000])
-    assert run("show", tmp_path / "cut.tflite")[0] == ExitCode.FAILED
+    assert run("report", tmp_path / "cut.tflite", "--explorer")[0] == ExitCode.FAILED
     with free_port(taken=True) as port, pytest.raises(LitefuseError, match=f"port {port} is taken on this machine"):
         show_model(demo_model, port=port)
 
@@ -69,4 +70,4 @@ def test_a_server_that_ends(demo_model: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(viewer, "_PACKAGE", "json")
     monkeypatch.setattr(viewer, "_SERVING", "litefuse.there_is_no_such_module")
     with free_port() as port, pytest.raises(LitefuseError, match="Model Explorer ended with the exit code 1"):
-        show_model(demo_model, port=port, opens=False)
+        show_model(demo_model, port=port)

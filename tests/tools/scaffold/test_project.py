@@ -27,7 +27,7 @@ needs_compiler = pytest.mark.skipif(
 def project(tmp_path: Path, content: bytes, op: str) -> Project:
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
-    return new_project(op, read_ops(path, [op], None, lambda _: None)[op], path.name, tmp_path / "made")
+    return new_project(op, read_ops(path, [op], lambda _: None)[op], path.name, tmp_path / "made")
 
 
 def run_tests(folder: Path, *more: str) -> tuple[dict[str, int], str]:
@@ -139,7 +139,7 @@ def test_dtypes(tmp_path: Path) -> None:
 
 
 def test_a_composite_of_a_saved_model(tmp_path: Path) -> None:
-    calls = read_ops(SAVED_MODEL, ["my_custom_fused_op"], None, lambda _: None)["my_custom_fused_op"]
+    calls = read_ops(SAVED_MODEL, ["my_custom_fused_op"], lambda _: None)["my_custom_fused_op"]
     folder = new_project("my_custom_fused_op", calls, "demo", tmp_path / "made").folder
     edit(
         folder / "my_custom_fused_op.py",
@@ -151,14 +151,14 @@ def test_a_composite_of_a_saved_model(tmp_path: Path) -> None:
 
 
 def test_a_composite_that_is_fused_otherwise(tmp_path: Path) -> None:
-    (call,) = read_ops(SAVED_MODEL, ["embedding_matmul"], None, lambda _: None)["embedding_matmul"]
+    (call,) = read_ops(SAVED_MODEL, ["embedding_matmul"], lambda _: None)["embedding_matmul"]
     assert len(call.inputs) == 2
     assert call.reference is not None
 
 
 def test_a_composite_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match="my_custom_fused_op"):  # the names that there are
-        read_ops(SAVED_MODEL, ["my_op"], None, lambda _: None)["my_op"]
+        read_ops(SAVED_MODEL, ["my_op"], lambda _: None)["my_op"]
 
 
 def test_an_op_of_a_frozen_graph(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_an_op_of_a_frozen_graph(tmp_path: Path) -> None:
     y = NodeDef(name="y", op="Zeta", input=["x", "x"], attr={"T": AttrValue(type=DataType.FLOAT32)})
     path = tmp_path / "graph.pb"
     path.write_bytes(GraphDef(node=[x, y]).SerializeToString())
-    (call,) = read_ops(path, ["Zeta"], None, lambda _: None)["Zeta"]
+    (call,) = read_ops(path, ["Zeta"], lambda _: None)["Zeta"]
     assert [each and (each.name, each.shape) for each in call.inputs] == [("x", (2, None)), ("input_1", (2, None))]
 
 

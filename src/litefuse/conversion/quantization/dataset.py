@@ -152,7 +152,7 @@ def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
     """
     if importlib.util.find_spec("PIL") is None:
         raise LitefuseError(
-            "a folder of images needs the package Pillow", hint="Install it with `pip install 'litefuse[images]'`."
+            "a folder of images needs the package Pillow", hint="Install it with `pip install 'litefuse[quantize]'`."
         )
     image_module: Any = importlib.import_module("PIL.Image")
     transpose: Callable[[Any], Any] = importlib.import_module("PIL.ImageOps").exif_transpose

@@ -101,7 +101,7 @@ def load_tensorflow(announce: Callable[[str], None]) -> Any:
     if importlib.util.find_spec("tensorflow") is None:
         raise LitefuseError(
             "calling the original model requires TensorFlow, which is not installed",
-            hint='pip install "litefuse[tensorflow]", or pass the expected outputs (--expected FILE.npz).',
+            hint='pip install "litefuse[keras]", or pass the expected outputs (--expected FILE.npz).',
         )
     return importlib.import_module("tensorflow")
 

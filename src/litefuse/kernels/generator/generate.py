@@ -18,7 +18,7 @@ from litefuse.kernels.generator.sizes import Size, Sizes
 from litefuse.kernels.generator.trial import Trial, TrialJob
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.names import fits
-from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.support.processes.limits import process_limits, processes_limited
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.progress.stages import Step
 from litefuse.support.report.entries import KernelReport
@@ -151,9 +151,8 @@ class _Trials:
         )
         limits = process_limits()
         limits.check_time("check-kernel")
-        own = ProcessLimits(min(_SECONDS, limits.remaining or _SECONDS), limits.memory)
         try:
-            with processes_limited(own):
+            with processes_limited(limits.at_most(_SECONDS)):
                 return cast("Trial", run_in_worker(_TARGET, job, self.on_step))
         except EngineCrashError as crash:
             return Trial(problem=f"the process that ran the kernel died: {crash.death}")

@@ -15,6 +15,7 @@ from pathlib import Path
 from litefuse.errors import KernelError, LitefuseError
 from litefuse.litert.cpp.watched import run_watched
 from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.processes.limits import process_limits
 
 # For kernels whose loops are to become vector instructions (litefuse/vector_math.h). They change no result;
 # contractions of multiplications and additions would, where it is rounded to an integer, by one.
@@ -22,10 +23,10 @@ LOOP_OPTIONS = ("-fno-math-errno", "-fno-trapping-math")
 
 _CANDIDATES = (["c++"], ["g++"], ["clang++"], ["zig", "c++"])
 _SECONDS = 600.0
-_INSTALL = "Install g++ or clang++ (apt install g++, xcode-select --install), or name one by --compiler or CXX."
+_INSTALL = "Install g++ or clang++ (apt install g++, xcode-select --install), or name one by the variable CXX."
 _INSTALL_ON_WINDOWS = (
     "Microsoft's compiler does not compile these sources. Install g++ or clang++ of MinGW-w64, or Zig, or name one by "
-    "--compiler or CXX: pip install ziglang brings Zig, whose command is python -m ziglang c++."
+    "the variable CXX: pip install ziglang brings Zig, whose command is python -m ziglang c++."
 )
 # Libraries that were built with the address sanitizer load only into processes that were started for that.
 # What GCC's libraries need, and what those of other compilers call.
@@ -62,7 +63,7 @@ def find_compiler(chosen: str | None = None) -> list[str]:
         command = _words(named)
         if command and shutil.which(command[0]) is not None:
             return command
-        raise LitefuseError("C++ compiler not found", where=named, hint="Name another with --compiler or CXX.")
+        raise LitefuseError("C++ compiler not found", where=named, hint="Name another by the variable CXX.")
     for candidate in _CANDIDATES:
         if shutil.which(candidate[0]) is not None:
             return [*candidate]
@@ -166,9 +167,13 @@ def _run(command: Sequence[str], folder: str, timeout: float = _SECONDS) -> subp
     environment = {**os.environ, "LC_ALL": "C"}  # messages in English, with plain quotes
     # Where it puts the files between its parts: on POSIX systems, and on Windows.
     environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), folder)
+    limits = process_limits()
+    remaining = limits.remaining
     try:
-        return run_watched(command, environment, timeout)
+        return run_watched(command, environment, timeout if remaining is None else min(timeout, remaining))
     except subprocess.TimeoutExpired as error:
+        if remaining is not None and remaining < timeout:
+            raise limits.out_of_time("compile") from error
         raise LitefuseError(f"the compiler did not end within {timeout:.3g} s", where=command[0]) from error
 
 

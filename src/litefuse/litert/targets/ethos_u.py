@@ -92,7 +92,7 @@ class EthosU(Target):
         self.accelerator = variant
 
     def missing(self) -> str:
-        return not_installed("Vela", "ethosu", "ethos-u")
+        return not_installed("Vela", "ethosu", "micro")
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
         software = installed("Vela", _PACKAGE)

@@ -157,4 +157,4 @@ _ENDINGS = {
     "ClientPayloadError": "the connection ended before the file did",
     "TooManyRedirects": "the server redirects without end",
 }
-_ROOM = "Set LITEFUSE_CACHE to a folder with room, or run litefuse cache --clear."
+_ROOM = "Set LITEFUSE_CACHE to a folder with room, or run litefuse doctor cache --clear."

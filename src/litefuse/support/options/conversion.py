@@ -229,19 +229,11 @@ class Graph(Options):
 class ProcessOptions(Options):
     """The limits of the processes that convert or quantize."""
 
-    timeout: float | None = option(
-        default=None,
-        help="Stop after this many seconds.",
-        group=_LIMITS,
-        metavar="SECONDS",
-        unit="seconds",
-    )
+    timeout: float | None = option(default=None, help="Stop after this many seconds.", flag="-")
     memory: int | None = option(
         default=None,
         help="Stop if a process needs more bytes of memory than this; mapped files do not count. Linux only.",
-        group=_LIMITS,
-        metavar="BYTES",
-        unit="bytes",
+        flag="-",
     )
     temporary_folder: str | os.PathLike[str] | None = option(
         default=None,
@@ -267,7 +259,7 @@ class Limits(ProcessOptions):
         help="The most bytes of new constants, each and together, beyond those in the model's files.",
         group=_LIMITS,
         metavar="BYTES",
-        unit="bytes",
+        is_bytes=True,
     )
 
 

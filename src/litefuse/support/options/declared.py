@@ -42,7 +42,7 @@ class Option(NamedTuple):
         is_repeated: Whether its flag may be repeated.
         path: Whether it is the path of what is read, or of what is written.
         least: The smallest number.
-        unit: The unit of a number: bytes may be ``2G``.
+        is_bytes: Whether it is a number of bytes, which may be ``2G``.
         python: What is said beside that of it as an argument in Python.
         otherwise: What the default does, where that is none of the values.
     """
@@ -56,7 +56,7 @@ class Option(NamedTuple):
     is_repeated: bool = False
     path: Literal["", "read", "written"] = ""
     least: int | None = None
-    unit: Literal["", "bytes", "seconds"] = ""
+    is_bytes: bool = False
     python: str = ""
     otherwise: str = ""
 

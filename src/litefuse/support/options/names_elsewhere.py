@@ -216,7 +216,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("graph_def_file", "the first argument, a .pb file", "the argument MODEL, a .pb file"),
         ("input_shapes", "shapes={name: sizes}", "--shape NAME=SIZES, repeated"),
         ("inference_type", 'quantize="int8", with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("output_format", "leave it out (it is a .tflite file; litefuse.save_report draws it)", "litefuse show MODEL"),
+        ("output_format", "leave it out (it is a .tflite file; litefuse.save_report draws it)", "litefuse report FILE"),
         ("post_training_quantize", 'quantize="dynamic"', "--quantize dynamic"),
         ("target_ops", "see supported_ops: nothing for TFLITE_BUILTINS", "leave it out for TFLITE_BUILTINS"),
         ("drop_control_dependency", _ALWAYS),

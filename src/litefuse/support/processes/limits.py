@@ -52,6 +52,11 @@ class ProcessLimits:
         """The remaining seconds; None without a limit."""
         return None if self.timeout is None else max(self._begun + self.timeout - time.monotonic(), 0.0)
 
+    def at_most(self, seconds: float) -> ProcessLimits:
+        """Returns these limits with no more time than some seconds, from now on."""
+        remaining = self.remaining
+        return ProcessLimits(seconds if remaining is None else max(min(seconds, remaining), 0.01), self.memory)
+
     def check_time(self, step: str) -> None:
         """Checks that time is left.
 
@@ -86,6 +91,11 @@ _current: ContextVar[ProcessLimits] = ContextVar("process_limits", default=Proce
 def process_limits() -> ProcessLimits:
     """Returns the limits for processes started now."""
     return _current.get()
+
+
+def chosen_limits(timeout: float | None, memory: int | None) -> ProcessLimits:
+    """Returns the limits that somebody chose, or those that hold already if none is chosen."""
+    return process_limits() if timeout is None and memory is None else ProcessLimits(timeout, memory)
 
 
 @contextmanager

@@ -90,28 +90,12 @@ def save_page(result: BatchResult, target: Path) -> None:
     _write(target, page.encode(errors="backslashreplace"), "the page")
 
 
-def check_junit() -> None:
-    """Checks that XML for JUnit can be written.
-
-    Raises:
-        LitefuseError: A package is missing.
-    """
-    try:
-        importlib.import_module("junitparser")
-    except ImportError:
-        raise LitefuseError(
-            "JUnit XML requires the package junitparser, which is not installed",
-            hint='Install litefuse with the extra junit: pip install "litefuse[junit]".',
-        ) from None
-
-
 def save_junit(result: BatchResult, target: Path) -> None:
     """Writes the outcome of each step of each model as XML that CI systems read.
 
     Raises:
-        LitefuseError: A package is missing, or it cannot be written.
+        LitefuseError: It cannot be written.
     """
-    check_junit()
     junit: Any = importlib.import_module("junitparser")
     document = junit.JUnitXml("litefuse batch")
     for outcome in result.outcomes:

@@ -51,7 +51,7 @@ class DaskCluster:
         except ImportError:
             raise LitefuseError(
                 "a scheduler requires Dask, which is not installed",
-                hint='Install litefuse with the extra cluster: pip install "litefuse[cluster]".',
+                hint='Install litefuse with the extra cloud: pip install "litefuse[cloud]".',
             ) from None
         self._retries = retries
         self._address = address

@@ -15,7 +15,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.support.options.input_shapes import drawn_shapes
 from litefuse.support.options.names import listed_names, refuse_one_string
-from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
+from litefuse.support.processes.limits import chosen_limits, processes_limited
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
 from litefuse.tools.benchmarking.calls import PAIR
@@ -118,8 +118,7 @@ def benchmark(
             # Results and contents may have the same name, by which their measurements are told apart.
             subjects[1].name += " (the other)"
         _check_inputs(job, subjects)
-        limits = process_limits() if timeout is None and memory is None else ProcessLimits(timeout, memory)
-        with processes_limited(limits):
+        with processes_limited(chosen_limits(timeout, memory)):
             return _measured(subjects, job, announce, ops=ops)
 
 

@@ -79,8 +79,8 @@ def _prepare(arguments: list[str]) -> None:
     """Starts the child process of a command, which imports its modules while this process imports the commands."""
     command = arguments[0] if arguments else ""
     # Plug-ins may change the import path; a process with a memory limit is started differently.
-    elsewhere = ("-h", "--help", "--in-process", "--kernels", "--plug-in", "--memory")
-    options = elsewhere if command in _CONVERTING else elsewhere[:2]
+    elsewhere = ("-h", "--help", "--memory", "--in-process", "--kernels", "--plug-in")
+    options = elsewhere if command in _CONVERTING else elsewhere[:3]
     if command not in _MODULES or any(argument.startswith(options) for argument in arguments):
         return
     if command not in _CONVERTING and "--json" in arguments:  # kernels print to the standard error then

@@ -7,18 +7,17 @@ from typing import Any
 
 import click
 
-from litefuse.tools.cli.json_output import json_option
-from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
+from litefuse.tools.cli.command import Command
+from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import (
     INPUTS,
     KERNELS,
     PATH,
-    RANDOM,
+    SEED,
+    SHAPES,
     SIGNATURES,
-    OptionalValueCommand,
     check_given_or_drawn,
     parse_shapes,
-    process_limit_options,
 )
 
 
@@ -31,53 +30,61 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     return int(value)
 
 
-@click.command(cls=OptionalValueCommand)
+@click.command(cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("other", type=PATH, required=False, metavar="[OTHER.tflite]")
 @SIGNATURES
 @INPUTS
-@RANDOM
+@SEED
+@SHAPES
 @click.option(
-    "--shape",
-    multiple=True,
-    metavar="NAME=1,2,3",
-    help="The shape of a generated input; may be repeated. Default: the model's; "
-    "open sizes are 1 for an input's first and 32 for others, or other sizes that the model accepts.",
+    "--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Threads of the runtime."
 )
-@click.option("--threads", type=click.IntRange(min=1), default=1, metavar="N", help="Threads of the runtime (1).")
-@click.option("--calls", type=click.IntRange(min=1), default=1000, metavar="N", help="Measure at most N calls (1000).")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Measure at most N calls.",
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True, max=86400),
     default=2.0,
+    show_default=True,
     metavar="S",
-    help="Measure calls for at most S seconds (2), and ops for half as long.",
+    help="Measure calls for at most S seconds, and ops for half as long.",
 )
-@click.option("--warm-up", type=click.IntRange(min=0), default=3, metavar="N", help="Calls that do not count (3).")
 @click.option(
-    "--ops",
-    "top",
+    "--warm-up",
+    type=click.IntRange(min=0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Calls that do not count.",
+)
+@click.option(
+    "--top",
     callback=_parse_top,
     default="10",
+    show_default=True,
     metavar="N|all",
-    help="List the N slowest ops, kinds and layers, or all (10). 0: do not time the ops.",
+    help="List the N slowest ops, kinds and layers, or all. 0: do not time the ops.",
 )
 @click.option("--no-xnnpack", is_flag=True, help="Run without XNNPACK.")
 @KERNELS
-@process_limit_options
-@HTML
-@json_option("Print all measurements as JSON.")
 def benchmark(
     model: Path,
     other: Path | None,
     signature: tuple[str, ...],
     inputs: Path | None,
-    random: int | None,
+    seed: int,
     shape: tuple[str, ...],
+    repeat: int,
     top: int | None,
     no_xnnpack: bool,
     kernels: tuple[str, ...],
-    html: Path | None,
     **options: Any,
 ) -> None:
     """Measure how long a LiteRT model takes, and which ops take the time.
@@ -92,8 +99,7 @@ def benchmark(
     Custom ops use the Python and native kernels of litefuse, of installed plug-ins and of --kernels. Everything runs in
     child processes.
     """
-    check_given_or_drawn(inputs, random, shape)
-    check_page(html, (model, other, inputs))
+    check_given_or_drawn(inputs)
     shapes = parse_shapes(shape)
 
     from litefuse.litert.runtime.input_specs import load_arrays
@@ -108,12 +114,12 @@ def benchmark(
             signatures=signature or None,
             inputs=None if inputs is None else load_arrays(inputs),
             shapes=shapes,
-            seed=random or 0,
+            seed=seed,
+            calls=repeat,
             ops=top != 0,
             xnnpack=not no_xnnpack,
             kernel_modules=kernels,
             on_step=show,
             **options,
         )
-    save_page(html, model, benchmark=measured)
     print_result(measured.to_json, lambda: benchmark_sections(measured, top))

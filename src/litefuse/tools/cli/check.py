@@ -7,45 +7,41 @@ from typing import TYPE_CHECKING
 
 import click
 
+from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.failures import ExitCode
-from litefuse.tools.cli.json_output import json_option
-from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
-from litefuse.tools.cli.parameters import KERNELS, MEMORY, PATH, SECONDS, SEED, SHAPES, TARGET, TOLERANCE, parse_shapes
+from litefuse.tools.cli.output import print_result, progress
+from litefuse.tools.cli.parameters import KERNELS, MAX_ERROR, PATH, SEED, SHAPES, TARGET, TIMEOUT, parse_shapes
 
 if TYPE_CHECKING:
     from litefuse.conversion.verify.targets.target_check import TargetCheck
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.option(
     "--target",
     "targets",
     type=TARGET,
     multiple=True,
+    show_default="all whose software is installed",
     help="A target to check for; may be repeated. Variants: micro:64K, with this much memory; ethos-u:ethos-u65-256, "
-    "this accelerator. Default: all whose software is installed.",
+    "this accelerator.",
 )
 @click.option("--require-accelerated", is_flag=True, help="Fail if a target refuses an op.")
 @SEED
 @SHAPES
-@TOLERANCE
-@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="A time limit for each target's software (300).")
-@MEMORY
+@MAX_ERROR
+@TIMEOUT
 @KERNELS
-@HTML
-@json_option("Print the result as JSON.")
 def check(
     model: Path,
     targets: tuple[str, ...],
     require_accelerated: bool,
-    random: int,
+    seed: int,
     shape: tuple[str, ...],
-    tolerance: float,
+    max_error: float,
     timeout: float | None,
-    memory: int | None,
     kernels: tuple[str, ...],
-    html: Path | None,
 ) -> None:
     """Check whether targets can run a LiteRT file.
 
@@ -58,8 +54,9 @@ def check(
 
     The exit code is 0 if every target takes the file, 1 if one refuses it or computes other numbers, 3 if that is
     unknown, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
+
+    --timeout limits each target; without it, 300 seconds do.
     """
-    check_page(html, (model,))
     shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.targets.check import check as check_model
@@ -70,14 +67,12 @@ def check(
             model,
             targets or None,
             shapes=shapes,
-            seed=random,
-            tolerance=tolerance,
+            seed=seed,
+            tolerance=max_error,
             timeout=timeout,
-            memory=memory,
             kernel_modules=kernels,
             on_step=on_step,
         )
-    save_page(html, model, check=checked)
     code = _exit_code(checked, require_accelerated=require_accelerated)
     print_result(checked.to_json, lambda: target_sections(checked), code)
 

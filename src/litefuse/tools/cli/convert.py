@@ -12,9 +12,9 @@ import cloup
 
 from litefuse.support.options.conversion import Conversion, Debugging, Graph, Limits, Quantization
 from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
-from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_result, progress, save_page
-from litefuse.tools.cli.parameters import OUTPUT, PATH, PLUG_INS, QUIET, OptionalValueCommand
+from litefuse.tools.cli.parameters import OUTPUT, PATH, PLUG_INS, OptionalValueCommand
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     ),
     PLUG_INS,
     HTML,
-    json_option("Print the report as JSON to standard output, errors included, and nothing else."),
-    QUIET,
 )
 @cloup.option("--timings", is_flag=True, help="Print the time of every step.")
 def convert(
@@ -45,11 +43,10 @@ def convert(
     output: Path | None,
     plug_ins: tuple[str, ...],
     html: Path | None,
-    quiet: bool,
     timings: bool,
     **values: Any,
 ) -> None:
-    r"""Convert a SavedModel, a Keras file or a frozen graph to LiteRT.
+    """Convert a SavedModel, a Keras file or a frozen graph to LiteRT.
 
     MODEL is the folder of a SavedModel, a folder that contains one, a .keras or .h5 file, or a frozen graph (.pb,
     .pbtxt).
@@ -61,7 +58,7 @@ def convert(
 
     Composites, the functions annotated with experimental_implements, become fused ops. The report lists what each one
     became, or why it was not fused.
-    """
+    """  # noqa: D301  click's mark
     given = given_options_of(Conversion, values)
     quantization, debug = given.get("quantize", Quantization()), given.get("debug", Debugging())
     graph, limits = given.get("graph", Graph()), given.get("limits", Limits())
@@ -78,12 +75,12 @@ def convert(
     load_kernels(plug_ins)
     given["limits"] = replace(limits, temporary_folder=path.parent)
     # A debugger in conversion code has the terminal to itself.
-    with progress(f"Converting {model}", quiet=quiet or debug.in_process) as on_step:
+    with progress(f"Converting {model}", quiet=debug.in_process) as on_step:
         result = convert_model(model, **given, on_step=on_step)
         result.save(path, copy=False)
         wrote(path, result.kernels)
         if html is not None:
-            _write_page(html, result, model, graph, plug_ins, limits, on_step)
+            _write_page(html, result, model, graph, plug_ins, on_step)
 
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
@@ -92,7 +89,7 @@ def convert(
             result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")
         )
 
-    print_result(result.report.to_json, sections, quiet=quiet)
+    print_result(result.report.to_json, sections)
 
 
 def _write_page(
@@ -101,14 +98,13 @@ def _write_page(
     model: Path,
     graph: Graph,
     kernels: tuple[str, ...],
-    limits: Limits,
     on_step: Callable[[str], None],
 ) -> None:
     def measured() -> Benchmark:
         from litefuse.tools.benchmarking.benchmark import benchmark
 
         on_step("measure")
-        return benchmark(result.path, kernel_modules=kernels, timeout=limits.timeout, memory=limits.memory)
+        return benchmark(result.path, kernel_modules=kernels)
 
     notes: list[str] = []
     save_page(

@@ -12,14 +12,13 @@ from litefuse.support.options.conversion import Checks, Graph
 from litefuse.support.options.declared import Declared, Options, declared_options, help_text, single_options
 from litefuse.support.options.forms import FORMS
 from litefuse.support.options.quantization import IntegerType, QuantizedIo
+from litefuse.tools.cli.command import parse_size
 from litefuse.tools.cli.parameters import (
     OUTPUT,
     PATH,
-    SECONDS,
     TARGET,
     beginning,
     parse_renames,
-    parse_size,
     split_names,
 )
 
@@ -107,8 +106,8 @@ def _type(declared: Declared) -> Any:
         return click.Choice([str(choice) for choice in option.choices])
     if option.path:
         return PATH if option.path == "read" else OUTPUT
-    if option.unit:
-        return parse_size if option.unit == "bytes" else SECONDS
+    if option.is_bytes:
+        return parse_size
     if declared.annotation.startswith("int"):
         return click.IntRange(min=option.least) if option.least is not None else int
     return click.FloatRange(min=option.least) if declared.annotation.startswith("float") else str

@@ -6,30 +6,32 @@ from pathlib import Path
 
 import click
 
-from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.command import Command, parse_size
+from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, SECONDS, SEED, parse_size
+from litefuse.tools.cli.parameters import OUTPUT, PATH, SEED, TIMEOUT
 
 
-@click.command("export-micro")
+@click.command("export-micro", cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.option(
     "--output",
     "-o",
     type=OUTPUT,
     metavar="DIR",
-    help="The folder to write: new or empty. Default: the model's name with _micro, in the current folder.",
+    show_default="the model's name with _micro",
+    help="The folder to write: new or empty.",
 )
 @click.option(
     "--arena-size",
     type=parse_size,
     metavar="BYTES",
-    help="The memory for tensors, such as 64K. Default: what the model needs, plus an eighth.",
+    show_default="what the model needs, plus an eighth",
+    help="The memory for tensors, such as 64K.",
 )
 @SEED
-@click.option("--timeout", type=SECONDS, metavar="SECONDS", help="A time limit for tflite-micro (300).")
-@json_option("Print what was written as JSON.")
-def export_micro(model: Path, output: Path | None, arena_size: int | None, random: int, timeout: float | None) -> None:
+@TIMEOUT
+def export_micro(model: Path, output: Path | None, arena_size: int | None, seed: int, timeout: float | None) -> None:
     """Write an application that runs a LiteRT model on a microcontroller.
 
     The application is in C++, for tflite-micro: the model as an array, the arena size that tflite-micro measured, an op
@@ -44,7 +46,7 @@ def export_micro(model: Path, output: Path | None, arena_size: int | None, rando
 
     folder = output if output is not None else Path(f"{model.stem or 'model'}_micro")
     with progress(f"Exporting {model}") as on_step:
-        made = write_application(model, folder, arena_size=arena_size, seed=random, timeout=timeout, on_step=on_step)
+        made = write_application(model, folder, arena_size=arena_size, seed=seed, timeout=timeout, on_step=on_step)
     wrote(made.folder)
     rows = [
         ("ops", f"{count_of(len(made.ops), 'kind')}: {', '.join(made.ops)}"),

@@ -12,6 +12,7 @@ import click
 
 from litefuse.errors import LitefuseError, NotAcceleratedError
 from litefuse.support.cloud.names import with_names
+from litefuse.tools.cli.command import value_for_all
 from litefuse.tools.cli.json_output import JsonOutput
 from litefuse.tools.cli.output import OutputError
 from litefuse.tools.cli.signals_and_streams import Interrupted
@@ -57,7 +58,7 @@ def failures(context: click.Context) -> Generator[None]:
     except (LitefuseError, MemoryError) as error:
         code = _exit_code(error, context.invoked_subcommand)
         try:
-            _print_message(error, debug=bool(context.params.get("debug")))
+            _print_message(error, debug=bool(value_for_all("debug", context)))
         finally:  # also where the standard error is closed
             if output.is_asked_for:
                 _print_document(output, error, code)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.failures import ExitCode
-from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import PATH, TAGS, process_limit_options, split_names
+from litefuse.tools.cli.parameters import PATH, TAGS, split_names
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("model", type=PATH)
 @TAGS
 @click.option(
@@ -21,8 +21,6 @@ from litefuse.tools.cli.parameters import PATH, TAGS, process_limit_options, spl
 @click.option("--tensors", is_flag=True, help="List every tensor of a .tflite file: type, bytes, scales, zero points.")
 @click.option("--sizes", is_flag=True, help="Show what takes space in a .tflite file: layers, largest tensors.")
 @click.option("--all", "everything", is_flag=True, help="Show lists and names in full.")
-@process_limit_options
-@json_option("Print the facts as JSON.")
 def inspect(
     model: Path,
     tags: str | None,
@@ -30,8 +28,6 @@ def inspect(
     tensors: bool,
     sizes: bool,
     everything: bool,
-    timeout: float | None,
-    memory: int | None,
 ) -> None:
     """Show what a model contains.
 
@@ -63,11 +59,10 @@ def inspect(
 
     check_engine()
 
-    from litefuse.support.processes.limits import ProcessLimits, processes_limited
+    from litefuse.support.processes.limits import process_limits
     from litefuse.support.processes.process import prepare_worker, run_in_worker
 
-    limits = ProcessLimits(timeout, memory)
-    if memory is None:
+    if process_limits().memory is None:
         prepare_worker("litefuse.tools.saved_models.inspection")
 
     from litefuse.frontends.source_of import source_of
@@ -82,7 +77,6 @@ def inspect(
     chosen = None if tags is None else tuple(split_names(tags))
     source = source_of(model)
     with (
-        processes_limited(limits),
         progress(f"Reading {model}") as on_step,
         make_temporary_folder() as temporary,
         source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
@@ -99,11 +93,10 @@ def _begins_as_litert_model(path: Path) -> bool:
     return is_litert_model(path)
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("before", type=PATH, metavar="A.tflite")
 @click.argument("after", type=PATH, metavar="B.tflite")
 @click.option("--all", "everything", is_flag=True, help="Show lists and names in full.")
-@json_option("Print the differences as JSON.")
 def diff(before: Path, after: Path, everything: bool) -> None:
     """Compare two LiteRT files without running them.
 

@@ -1,4 +1,4 @@
-"""The commands about litefuse itself: ``doctor``, ``demo``, ``fusions``, ``schema`` and ``cache``."""
+"""The commands about litefuse itself: ``demo``, and ``doctor`` with ``cache``, ``fusions`` and ``schema``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import click
 from click.shell_completion import CompletionItem
 
 from litefuse.errors import LitefuseError
+from litefuse.tools.cli.command import Command, Group, all_options_applied, parse_size, value_for_all
 from litefuse.tools.cli.failures import ExitCode
-from litefuse.tools.cli.json_output import json_option
 from litefuse.tools.cli.output import print_result, print_sections, progress
-from litefuse.tools.cli.parameters import beginning, parse_size
+from litefuse.tools.cli.parameters import beginning
 
 
-@click.command
-@json_option("Print the findings as JSON.")
-def doctor() -> None:
-    """Check the environment, and show what is missing or broken.
+@click.group(cls=Group, invoke_without_command=True, subcommand_metavar="[COMMAND]")
+@click.pass_context
+def doctor(context: click.Context) -> None:
+    """Check the installation, and show what is missing or broken.
 
     Checks Python, the system, memory and disk space; installed packages, and whether they are compatible and safe; the
     lowering engine and the runtime, each loaded and run in a separate process; kernels, the compiler, extras and
@@ -23,15 +23,18 @@ def doctor() -> None:
 
     The exit code is 0 if everything required works, and 1 if not; optional features may be missing.
     """
+    if context.invoked_subcommand is not None:
+        return
     from litefuse.tools.environment.doctor import diagnose, diagnosis_sections
 
-    with progress("Looking at the installation"):
-        diagnosis = diagnose()
-    code = ExitCode.DONE if diagnosis.ok else ExitCode.FAILED
-    print_result(diagnosis.to_json, lambda: diagnosis_sections(diagnosis), code)
+    with all_options_applied(context):
+        with progress("Looking at the installation"):
+            diagnosis = diagnose()
+        code = ExitCode.DONE if diagnosis.ok else ExitCode.FAILED
+        print_result(diagnosis.to_json, lambda: diagnosis_sections(diagnosis), code)
 
 
-@click.command
+@click.command(cls=Command)
 def demo() -> None:
     """Convert, run and check a small model.
 
@@ -46,7 +49,8 @@ def demo() -> None:
     with progress("Converting the demo") as on_step:
         result = convert(SAVED_MODEL, require_fused=True, on_step=on_step)
     print_sections(report_sections(result.report))
-    click.echo()
+    if not value_for_all("quiet"):
+        click.echo()
 
     from litefuse.tools.demo.check import compare
 
@@ -75,14 +79,14 @@ def demo() -> None:
     different = sum(not comparison.equal for comparison in comparisons)
     if different:
         raise LitefuseError(f"{different} of {len(comparisons)} outputs differ from TensorFlow's")
-    click.echo("\nOK")
+    if not value_for_all("quiet"):
+        click.echo("\nOK")
 
 
 _OWN = "litefuse"
 
 
-@click.command
-@json_option("Print the list as JSON.")
+@doctor.command("fusions")
 def fusions() -> None:
     """List the composites that litefuse fuses.
 
@@ -127,7 +131,7 @@ def _complete_commands(context: click.Context, _: click.Parameter, incomplete: s
     return beginning(dict.fromkeys(rest), incomplete)
 
 
-@click.command
+@doctor.command("schema")
 @click.argument("command", nargs=-1, shell_complete=_complete_commands)
 def schema(command: tuple[str, ...]) -> None:
     """Print the JSON Schema of what a command prints with --json.
@@ -148,22 +152,27 @@ def schema(command: tuple[str, ...]) -> None:
     click.echo(schema_text(name), nl=False)
 
 
-_DAY = 24 * 3600
+_DAY = 24 * 3600.0
 
 
-@click.command
+def _parse_kept(_context: click.Context, _parameter: click.Parameter, value: str | None) -> tuple[int, float]:
+    """Parses what remains in the cache: a number of bytes, or of days since the last use."""
+    days = (value or "").removesuffix("d")
+    if value is None or (days != value and days.isdecimal()):
+        return 0, int(days or 0) * _DAY
+    return parse_size(value), 0.0
+
+
+@doctor.command("cache")
 @click.option("--clear", is_flag=True, help="Empty the cache.")
 @click.option(
-    "--keep", type=parse_size, metavar="BYTES", help="With --clear: keep the latest entries, up to this size (5G)."
+    "--keep",
+    callback=_parse_kept,
+    metavar="BYTES|DAYSd",
+    help="With --clear: keep the latest entries up to this size, such as 5G, or those used in this many days, such as "
+    "30d.",
 )
-@click.option(
-    "--unused-for",
-    type=click.FloatRange(min=0),
-    metavar="DAYS",
-    help="With --clear: remove only entries that were not used for this many days.",
-)
-@json_option("Print the list as JSON.")
-def cache(clear: bool, keep: int | None, unused_for: float | None) -> None:
+def cache(clear: bool, keep: tuple[int, float]) -> None:
     """Show or remove files fetched from URLs.
 
     Models and samples at URLs are fetched once into a cache that all commands share: the folder that the environment
@@ -171,12 +180,12 @@ def cache(clear: bool, keep: int | None, unused_for: float | None) -> None:
 
     Do not clear the cache while another command reads from it.
     """
-    if not clear and (keep is not None or unused_for is not None):
-        raise click.UsageError("--keep and --unused-for need --clear.")
+    if not clear and any(keep):
+        raise click.UsageError("--keep needs --clear.")
     from litefuse.support.cloud.cache import cache_folder, cached_entries, clear_cache
     from litefuse.support.report.sections import Section
 
-    size = clear_cache(keep or 0, unused_for=(unused_for or 0.0) * _DAY) if clear else 0
+    size = clear_cache(keep[0], unused_for=keep[1]) if clear else 0
     entries = cached_entries()
     total = sum(entry.size for entry in entries)
     told = [{"url": entry.url, "folder": str(entry.folder), "bytes": entry.size} for entry in entries]

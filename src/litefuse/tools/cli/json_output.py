@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -16,7 +16,6 @@ from litefuse.tools.cli.uploads import upload_outputs, value_with_names
 if TYPE_CHECKING:
     from litefuse.tools.documents.document import Failure
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 _OUTPUT = "litefuse.json_output"
 _STDOUT, _STDERR = 1, 2
 
@@ -104,17 +103,6 @@ class JsonOutput:
         stream = self._stream or sys.stdout
         stream.write(document_text(made, stream.encoding) + "\n")
         stream.flush()
-
-
-def json_option(help_text: str) -> Callable[[_Command], _Command]:
-    """Makes the option ``--json``, with which a command prints one document, and errors are JSON too."""
-
-    def keep(context: click.Context, _: click.Parameter, value: bool) -> bool:
-        if value and not context.resilient_parsing:
-            JsonOutput.of(context).ask(context)
-        return value
-
-    return click.option("--json", is_flag=True, is_eager=True, expose_value=False, callback=keep, help=help_text)
 
 
 def wrote(*paths: Path | None) -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from litefuse.tools.cli.json_output import json_option
+from litefuse.tools.cli.command import Group
 from litefuse.tools.cli.kernels_build import build
 from litefuse.tools.cli.kernels_test import test
 from litefuse.tools.cli.output import print_result, print_sections, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, TAGS, parse_shapes, process_limit_options, split_names
+from litefuse.tools.cli.parameters import OUTPUT, PATH, parse_shapes
 
 
-@click.group
+@click.group(cls=Group)
 def kernels() -> None:
     """List, write, generate, build, test or export kernels of custom ops."""
 
@@ -30,7 +30,6 @@ for _command in (build, test):
     metavar="FILE.py|MODULE|LIB.so",
     help="Python code that registers kernels, or a library of native kernels; may be repeated.",
 )
-@json_option("Print the list as JSON.")
 def list_kernels(sources: tuple[str, ...]) -> None:
     """List the available kernels.
 
@@ -53,11 +52,17 @@ def list_kernels(sources: tuple[str, ...]) -> None:
     metavar="MODEL",
     help="The model that has the op: a .tflite file, a SavedModel's folder, a Keras file or a frozen graph.",
 )
-@click.option("--to", type=OUTPUT, metavar="DIR", help="The folder to write. Default: the op's name, in snake case.")
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT,
+    metavar="DIR",
+    show_default="the op's name, in snake case",
+    help="The folder to write: new or empty.",
+)
 @click.option("--package", is_flag=True, help="Write a Python package, not for the op of one model.")
-@TAGS
-def new_kernel(name: str, model: Path | None, to: Path | None, tags: str | None, *, package: bool) -> None:
-    """Write the skeleton of a kernel for an op of a model, or of a package.
+def new_kernel(name: str, model: Path | None, output: Path | None, *, package: bool) -> None:
+    """Write the skeleton of a kernel, or of a package of them.
 
     NAME is the name of the op or composite.
 
@@ -67,20 +72,20 @@ def new_kernel(name: str, model: Path | None, to: Path | None, tags: str | None,
     With --package, writes a Python package instead: a fusion, a recognizer and a kernel in C++ of an example to edit,
     with their entry points, a test, and a workflow that builds wheels. Once it is installed, litefuse uses all of it.
     """
-    if package == (model is not None) or (package and tags is not None):
-        raise click.UsageError("kernels new takes either --from MODEL or --package, and --tags with the former only")
+    if package == (model is not None):
+        raise click.UsageError("kernels new takes either --from MODEL or --package")
     from litefuse.litert.cpp.folders import check_empty
     from litefuse.support.report.sections import Section, count_of
     from litefuse.tools.scaffold.project import module_name, new_package, new_project, read_ops
 
-    folder = to if to is not None else Path(module_name(name))
+    folder = output if output is not None else Path(module_name(name))
     check_empty(folder)
     if model is None:
         note = f"Next: cd {folder} && pip install . && pytest, then edit the places that are marked EDIT."
         print_sections([Section(f"Written to {folder}", [(file,) for file in new_package(name, folder)], note=note)])
         return
     with progress(f"Reading {model}") as on_step:
-        calls = read_ops(model, [name], split_names(tags), on_step)[name]
+        calls = read_ops(model, [name], on_step)[name]
     project = new_project(name, calls, model.name, folder)
     note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md explains the steps."
     title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"
@@ -90,8 +95,14 @@ def new_kernel(name: str, model: Path | None, to: Path | None, tags: str | None,
 @kernels.command("generate")
 @click.argument("model", type=PATH)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--output", "-o", type=OUTPUT, required=True, metavar="DIR", help="The folder to write: new or empty.")
-@TAGS
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT,
+    metavar="DIR",
+    show_default="the model's name with _kernels",
+    help="The folder to write: new or empty.",
+)
 @click.option("--always", is_flag=True, help="Also keep kernels that are not faster than their bodies.")
 @click.option(
     "--batch",
@@ -105,17 +116,13 @@ def new_kernel(name: str, model: Path | None, to: Path | None, tags: str | None,
     metavar="NAME=1,2,3",
     help="Measure kernels with an input of this shape; may be repeated.",
 )
-@process_limit_options
 def generate(
     model: Path,
     names: tuple[str, ...],
-    output: Path,
-    tags: str | None,
+    output: Path | None,
     always: bool,
     batch: int | None,
     shape: tuple[str, ...],
-    timeout: float | None,
-    memory: int | None,
 ) -> None:
     """Generate C++ kernels for composites of a model from their bodies.
 
@@ -128,18 +135,16 @@ def generate(
 
     README.md in the folder shows how to build the kernels for a device and load them.
     """
-    from litefuse.support.processes.limits import ProcessLimits, processes_limited
     from litefuse.support.report.sections import Section
     from litefuse.tools.scaffold.kernel_folders import generate_for
 
     shapes = parse_shapes(shape)
-    limits = ProcessLimits(timeout, memory)
-    with progress(f"Generating kernels for {model}") as on_step, processes_limited(limits):
+    folder = output if output is not None else Path(f"{model.stem or 'model'}_kernels")
+    with progress(f"Generating kernels for {model}") as on_step:
         generated, files = generate_for(
             model,
             names,
-            output,
-            tags=split_names(tags),
+            folder,
             always=always,
             batch=batch,
             shapes=shapes,
@@ -151,22 +156,31 @@ def generate(
     if not generated.kernels:
         print_sections([Section(title, rows, headings=("composite", "outcome"), note="Nothing was written.")])
         raise click.exceptions.Exit(1)
-    note = f"Written to {output}: {files} files. README.md explains how to use them."
+    note = f"Written to {folder}: {files} files. README.md explains how to use them."
     print_sections([Section(title, rows, headings=("composite", "outcome"), note=note)])
 
 
 @kernels.command("export")
-@click.argument("folder", type=OUTPUT, metavar="DIR")
-def export_kernels(folder: Path) -> None:
+@click.argument("former", required=False, metavar="")
+@click.option(
+    "--output",
+    "-o",
+    type=OUTPUT,
+    default="litefuse_kernels",
+    show_default=True,
+    metavar="DIR",
+    help="The folder to write: new or empty.",
+)
+def export_kernels(former: str | None, output: Path) -> None:
     """Write the C++ sources of the kernel pack, ready for an app.
-
-    DIR is the folder to write: new or empty.
 
     README.md in the folder shows how to build and register them: with an op resolver, with the C API, or as an external
     delegate.
     """
+    if former is not None:
+        raise click.UsageError(f"The folder is now given with --output: litefuse kernels export -o {former}")
     from litefuse.support.report.sections import Section
     from litefuse.tools.scaffold.kernel_folders import export_pack
 
-    files = export_pack(folder)
-    print_sections([Section(f"Written to {folder}: {len(files)} files", note="README.md says how an app uses them.")])
+    files = export_pack(output)
+    print_sections([Section(f"Written to {output}: {len(files)} files", note="README.md says how an app uses them.")])

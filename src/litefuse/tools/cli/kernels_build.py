@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import sys
 from pathlib import Path
 
 import click
 
+from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.output import check_writable, print_sections, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, TAGS, split_names
+from litefuse.tools.cli.parameters import OUTPUT, PATH
 
 
-@click.command("build")
+@click.command("build", cls=Command)
 @click.argument("sources", nargs=-1, required=True, type=PATH, metavar="FILE.cc...")
-@click.option("--output", "-o", type=OUTPUT, required=True, metavar="LIB.so", help="The library to write.")
+@click.option(
+    "--output", "-o", type=OUTPUT, metavar="LIB.so", show_default="the first file's name", help="The library to write."
+)
 @click.option(
     "--register",
     multiple=True,
@@ -32,11 +38,8 @@ from litefuse.tools.cli.parameters import OUTPUT, PATH, TAGS, split_names
     metavar="MODEL",
     help="A model whose names of ops the kernels get, in its capitals and underscores.",
 )
-@TAGS
 @click.option("-I", "includes", multiple=True, type=PATH, metavar="DIR", help="A folder to search for headers first.")
 @click.option("-D", "definitions", multiple=True, metavar="NAME[=VALUE]", help="Define a macro.")
-@click.option("--std", metavar="STANDARD", help="The standard of C++, such as c++20. Default: c++17, or as needed.")
-@click.option("--compiler", metavar="COMMAND", help="The C++ compiler. Default: that of CXX, else the system's.")
 @click.option(
     "--sanitize",
     is_flag=True,
@@ -44,15 +47,12 @@ from litefuse.tools.cli.parameters import OUTPUT, PATH, TAGS, split_names
 )
 def build(
     sources: tuple[Path, ...],
-    output: Path,
+    output: Path | None,
     register: tuple[str, ...],
     tflite_headers: Path | None,
     model: Path | None,
-    tags: str | None,
     includes: tuple[Path, ...],
     definitions: tuple[str, ...],
-    std: str | None,
-    compiler: str | None,
     sanitize: bool,
 ) -> None:
     """Build a library of kernels written for TensorFlow Lite.
@@ -62,7 +62,12 @@ def build(
     A kernel is named by AddCustom, or else by its function: MyOp for Register_MyOp(), RegisterMyOp() and
     Register_MY_OP(). With --for, it gets the name by which the model calls it, such as my_op. MODEL is a .tflite file,
     a SavedModel's folder, a Keras file or a frozen graph.
+
+    The environment variables CXX and CXXFLAGS name the compiler, by default the system's, and options for it, such as
+    -std=c++20; by default, the standard is C++17, or C++20 where a source needs it.
     """
+    if output is None:
+        output = Path(f"{sources[0].stem}{'.dll' if sys.platform == 'win32' else '.so'}")
     check_writable(output, "the library", reads=sources)
 
     from litefuse.litert.cpp.kernel_library import build_kernels, runs_here
@@ -74,7 +79,7 @@ def build(
         from litefuse.tools.scaffold.saved_model import called_ops
 
         with progress(f"Reading {model}") as on_step:
-            called = called_ops(model, split_names(tags), on_step)
+            called = called_ops(model, on_step)
     with progress(f"Compiling {', '.join(path.name for path in sources)}"):
         names = build_kernels(
             sources,
@@ -82,8 +87,7 @@ def build(
             register=dict(map(_registration, register)),
             tflite_headers_folder=tflite_headers,
             includes=includes,
-            options=[*(f"-D{definition}" for definition in definitions), *([] if std is None else [f"-std={std}"])],
-            compiler=compiler,
+            options=[*(f"-D{definition}" for definition in definitions), *shlex.split(os.environ.get("CXXFLAGS", ""))],
             sanitize=sanitize,
             ops=called,
         )

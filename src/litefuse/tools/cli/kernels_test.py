@@ -9,43 +9,35 @@ from typing import TYPE_CHECKING
 
 import click
 
+from litefuse.tools.cli.command import PLACE, Command
 from litefuse.tools.cli.failures import VERDICT_CODES
-from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import PATH, PLACE, TAGS, split_names
+from litefuse.tools.cli.parameters import PATH, SEED, max_error_option
 
 if TYPE_CHECKING:
     from litefuse.tools.kernel_check.check import CheckedCall
 
 
-@click.command("test")
+@click.command("test", cls=Command)
 @click.argument("library", type=PATH, metavar="LIB.so|PACKAGE")
 @click.argument("model", type=PATH)
-@click.option("--op", "ops", multiple=True, metavar="NAME", help="An op to test; may be repeated. Default: all.")
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    default=1e-5,
-    metavar="E",
-    help="The largest error allowed, relative to the largest value of an output (1e-5).",
-)
-@click.option("--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of the inputs (0).")
+@click.option("--op", "ops", multiple=True, metavar="NAME", show_default="all", help="An op to test; may be repeated.")
+@max_error_option(1e-5)
+@SEED
 @click.option(
     "--save",
     type=PLACE,
     metavar="DIR",
     help="Save the calls that differ to this folder: for each a model, its inputs and the expected outputs.",
 )
-@TAGS
-@json_option("Print the comparison as JSON.")
 def test(
     library: Path,
     model: Path,
     ops: tuple[str, ...],
-    tolerance: float,
-    random: int,
+    max_error: float,
+    seed: int,
     save: Path | None,
-    tags: str | None,
 ) -> None:
     """Compare kernels with the composites or ops that they implement.
 
@@ -73,15 +65,13 @@ def test(
 
     library = library if library.exists() else library_of_package(str(library)) or library
     with progress(f"Testing {library}") as on_step:
-        checked = check_kernels(
-            library, model, ops=ops, tags=split_names(tags), tolerance=tolerance, seed=random, on_step=on_step
-        )
+        checked = check_kernels(library, model, ops=ops, tolerance=max_error, seed=seed, on_step=on_step)
     saved = [] if save is None else _save(save, checked)
     wrote(*saved)
     verdict = worst(checked)
     print_result(
         lambda: {"verdict": verdict, "calls": [call.to_json() for call in checked]},
-        lambda: check_sections(str(library), checked, tolerance, [*map(str, saved[::3])]),
+        lambda: check_sections(str(library), checked, max_error, [*map(str, saved[::3])]),
         VERDICT_CODES[verdict],
     )
 

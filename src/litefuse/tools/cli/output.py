@@ -14,6 +14,7 @@ import click
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import name_of
 from litefuse.tools.cli.arguments import given_options
+from litefuse.tools.cli.command import value_for_all
 from litefuse.tools.cli.json_output import JsonOutput, wrote
 from litefuse.tools.cli.parameters import OUTPUT
 from litefuse.tools.cli.uploads import section_with_names, upload_outputs
@@ -21,8 +22,6 @@ from litefuse.tools.cli.uploads import section_with_names, upload_outputs
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
-#: The key of a context's ``meta`` for what the options of logging say, by their names.
-LOG_OPTIONS = "litefuse.logging"
 # Progress is shown only for work that takes longer, in seconds.
 _PATIENCE = 1.0
 _Found = TypeVar("_Found")
@@ -31,7 +30,7 @@ HTML = click.option(
     "--html",
     type=OUTPUT,
     metavar="FILE.html",
-    help="Also write a page about it: graphs before and after, sizes, times, errors. Requires litefuse[report].",
+    help="Also write a page about it: graphs before and after, sizes, times, errors.",
 )
 
 
@@ -91,11 +90,13 @@ def _would_replace(target: Path, source: Path) -> bool:
 
 
 def print_sections(sections: Iterable[Section]) -> None:
-    """Prints the sections of a report: in color on a terminal, as plain text elsewhere.
+    """Prints the sections of a report, unless ``--quiet`` was given: in color on a terminal, as plain text elsewhere.
 
     Outputs have been uploaded then.
     """
     upload_outputs()
+    if value_for_all("quiet"):
+        return
     sections = list(map(section_with_names, sections))
     if sys.stdout.isatty():
         from rich.console import Console
@@ -113,8 +114,6 @@ def print_result(
     to_json: Callable[[], Mapping[str, Any]],
     sections: Callable[[], Iterable[Section]],
     code: int = 0,
-    *,
-    quiet: bool = False,
 ) -> None:
     """Prints the result of the running command: as a document with ``--json``, and as sections without.
 
@@ -122,12 +121,11 @@ def print_result(
         to_json: Returns the result as dictionaries and lists.
         sections: Returns it as sections.
         code: The exit code, with which the command ends unless it is 0.
-        quiet: Whether to print only documents.
     """
     output = JsonOutput.of(click.get_current_context())
     if output.is_asked_for:
         output.print(to_json(), code)
-    elif not quiet:
+    else:
         print_sections(sections())
     sys.stdout.flush()
     if code:
@@ -157,22 +155,21 @@ def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], No
 
     Args:
         title: The description of the work.
-        quiet: Whether to show nothing.
+        quiet: Whether to show nothing, as with ``--quiet``.
 
     Yields:
         The function to call with each step.
     """
     from litefuse.support.progress.show import shown_progress
 
-    show = not quiet and sys.stderr.isatty() and not _logs_to_terminal()
+    show = not (quiet or value_for_all("quiet")) and sys.stderr.isatty() and not _logs_to_terminal()
     with shown_progress(title, show=show, patience=_PATIENCE) as on_step:
         yield on_step
 
 
 def _logs_to_terminal() -> bool:
     """Whether the running command shows events on the standard error, beside which progress cannot be drawn."""
-    given = click.get_current_context().meta.get(LOG_OPTIONS, {})
-    return bool(given.get("verbose") or given.get("log_level")) and not given.get("log_file")
+    return bool(value_for_all("verbose") or value_for_all("log_level")) and not value_for_all("log_file")
 
 
 def check_page(html: Path | None, reads: Iterable[Path | None], option: str = "--html") -> None:

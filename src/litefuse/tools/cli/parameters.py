@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import click
-import cloup
 from click.shell_completion import CompletionItem
+
+from litefuse.tools.cli.arguments import given_parameters
+from litefuse.tools.cli.command import SECONDS, Command, parse_size
 
 
 class _Input(click.Path):
@@ -34,10 +36,6 @@ class _Output(click.Path):
 
 PATH: Any = _Input(path_type=Path)
 OUTPUT: Any = _Output(path_type=Path)
-#: The path of what is written here while the command runs, which no URL can be.
-PLACE: Any = click.Path(path_type=Path)
-
-SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
@@ -45,8 +43,8 @@ def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-class OptionalValueCommand(cloup.Command):
-    """A command that answers options of other converters, and former ones, with what they are here."""
+class OptionalValueCommand(Command):
+    """A command that answers options of other converters with what they are here."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -133,68 +131,57 @@ PLUG_INS = click.option(
 
 # What models are called with.
 SIGNATURES = click.option(
-    "--signature", multiple=True, metavar="KEY", help="A signature to call; may be repeated. Default: all."
+    "--signature", multiple=True, metavar="KEY", show_default="all", help="A signature to call; may be repeated."
 )
 INPUTS = click.option("--inputs", type=PATH, metavar="FILE.npz", help="The inputs, by their names in the signature.")
-RANDOM = click.option(
-    "--random", type=click.IntRange(min=0), metavar="SEED", help="Use random inputs from this seed. Default: 0."
-)
 SEED = click.option(
-    "--random", type=click.IntRange(min=0), default=0, metavar="SEED", help="The seed of generated inputs (0)."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Generate random inputs, which suit the model, from this seed.",
 )
 SHAPES = click.option(
-    "--shape", multiple=True, metavar="NAME=1,2,3", help="The shape of a generated input; may be repeated."
+    "--shape",
+    multiple=True,
+    metavar="NAME=1,2,3",
+    show_default="the model's, a small size where it is open",
+    help="The shape of a generated input; may be repeated.",
 )
-
-# What becomes of a written file, and what is printed.
-QUIET = click.option("--quiet", "-q", is_flag=True, help="Print nothing but errors.")
 
 
 # Options of commands that compare.
-TOLERANCE = click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    default=1e-4,
-    metavar="E",
-    help="The largest error allowed, relative to the largest value of an output (1e-4).",
+def max_error_option(default: float | None, shown: str | bool = True) -> Callable[..., Any]:
+    """Returns the option of the largest error allowed, with its default and how the help shows that."""
+    return click.option(
+        "--max-error",
+        type=click.FloatRange(min=0),
+        default=default,
+        show_default=shown,
+        metavar="E",
+        help="The largest error allowed, relative to the largest value of an output.",
+    )
+
+
+MAX_ERROR = max_error_option(1e-4)
+MAX_ERROR_OR_QUANTIZATION = max_error_option(None, "0.0001; for a quantized model, what its quantization explains")
+TAGS = click.option(
+    "--tags", metavar="A,B", show_default="serve", help="The tags of the graph of a SavedModel with several."
 )
-TOLERANCE_OR_QUANTIZATION = click.option(
-    "--tolerance",
-    type=click.FloatRange(min=0),
-    metavar="E",
-    help="The largest error allowed, relative to the largest value of an output. Default: 1e-4; for a quantized model, "
-    "what its quantization explains.",
-)
-TAGS = click.option("--tags", metavar="A,B", help="The tags of a SavedModel's graph. Default: serve.")
 ALLOW_SIDE_EFFECTS = click.option(
     "--allow-side-effects",
     is_flag=True,
     help="Run ORIGINAL even if it has ops that read or write files, run code or open connections.",
 )
 
-
-def parse_size(text: str | int) -> int:
-    """Parses a number of bytes, such as 1000, 512M or 2G."""
-    from litefuse.support.options.limits import parsed_bytes
-
-    size = parsed_bytes(str(text))
-    if size is None:
-        raise click.BadParameter(f"{text!r} is not a number of bytes above 0, such as 512M or 2G")
-    return size
-
-
-MEMORY = click.option(
-    "--memory",
-    type=parse_size,
-    metavar="BYTES",
-    help="Stop if a process needs more memory than this, such as 2G; mapped files do not count. Linux only.",
-)
+# For commands that do not limit all of their processes alike; see options_of_all_commands().
+TIMEOUT = click.option("--timeout", type=SECONDS, hidden=True)
 
 
 def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that limit the processes of a command."""
-    timeout = click.option("--timeout", type=SECONDS, metavar="SECONDS", help="Stop after this many seconds.")
-    return timeout(MEMORY(command))
+    """Has a command get ``timeout`` and ``memory`` of the options of all commands as arguments."""
+    return TIMEOUT(click.option("--memory", type=parse_size, hidden=True)(command))
 
 
 def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:
@@ -224,10 +211,10 @@ def parse_shapes(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
     return dict(map(_shape, texts))
 
 
-def check_given_or_drawn(inputs: Path | None, random: int | None, shape: Iterable[str]) -> None:
+def check_given_or_drawn(inputs: Path | None) -> None:
     """Refuses inputs from a file together with options for drawn ones."""
-    if inputs is not None and (random is not None or shape):
-        raise click.BadParameter("--inputs excludes --random and --shape")
+    if inputs is not None and {"--seed", "--shape"} & given_parameters(click.get_current_context()).keys():
+        raise click.BadParameter("--inputs excludes --seed and --shape")
 
 
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:

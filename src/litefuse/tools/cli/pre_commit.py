@@ -16,7 +16,8 @@ from typing import Any
 import click
 
 from litefuse.support.report.printable import printable
-from litefuse.tools.cli.parameters import PATH, PLACE
+from litefuse.tools.cli.command import PLACE
+from litefuse.tools.cli.parameters import PATH
 
 _MARKS = ("saved_model.pb", "saved_model.pbtxt")
 _SUFFIXES = frozenset({".keras", ".h5", ".hdf5", ".pb", ".pbtxt"})
@@ -38,7 +39,9 @@ def models_of(files: Iterable[Path]) -> list[Path]:
 # pre-commit puts names of files behind the options as they are, and one may begin with a dash.
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("files", nargs=-1, type=PATH, metavar="FILE...")
-@click.option("--to", type=PLACE, metavar="FOLDER", help="Write files there. Default: beside each model.")
+@click.option(
+    "--output", "to", type=PLACE, metavar="FOLDER", show_default="beside each model", help="Write files there."
+)
 @click.option("--convert", "options", default="", metavar="OPTIONS", help="Options of litefuse convert.")
 @click.option("--verify/--no-verify", default=True, help="Compare with the original, in TensorFlow.")
 @click.option("--verify-options", default="", metavar="OPTIONS", help="Options of litefuse verify.")
@@ -49,7 +52,8 @@ def main(files: tuple[Path, ...], to: Path | None, options: str, verify: bool, v
     """
     for file in files:
         if str(file).startswith("-") and not file.exists():
-            raise click.NoSuchOption(str(file))
+            now = {"--to": "It is now --output."}.get(str(file))
+            raise click.NoSuchOption(str(file), now)
     targets: dict[Path, Path] = {}
     failed = False
     for model in models_of(files):

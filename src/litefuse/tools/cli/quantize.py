@@ -11,9 +11,9 @@ import cloup
 
 from litefuse.support.options.conversion import FileQuantization, ProcessOptions, Quantization
 from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
-from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, print_result, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, PLUG_INS, QUIET, OptionalValueCommand
+from litefuse.tools.cli.parameters import OUTPUT, PATH, PLUG_INS, OptionalValueCommand
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -32,10 +32,8 @@ if TYPE_CHECKING:
         help="The file to write; an existing one is replaced once quantization succeeds.",
     ),
     PLUG_INS,
-    json_option("Print the report as JSON to standard output, errors included, and nothing else."),
-    QUIET,
 )
-def quantize(model: Path, output: Path, plug_ins: tuple[str, ...], quiet: bool, **values: Any) -> None:
+def quantize(model: Path, output: Path, plug_ins: tuple[str, ...], **values: Any) -> None:
     """Quantize a LiteRT model from any converter.
 
     MODEL.tflite is a float model from litefuse, the stock converter or any other. Options, samples and report are those
@@ -51,7 +49,7 @@ def quantize(model: Path, output: Path, plug_ins: tuple[str, ...], quiet: bool, 
 
     load_kernels(plug_ins)
     given["limits"] = replace(given.get("limits", ProcessOptions()), temporary_folder=output.parent)
-    with progress(f"Quantizing {model}", quiet=quiet) as on_step:
+    with progress(f"Quantizing {model}") as on_step:
         result = quantize_model(model, **given, on_step=on_step)
         result.save(output, copy=False)
         wrote(output)
@@ -61,4 +59,4 @@ def quantize(model: Path, output: Path, plug_ins: tuple[str, ...], quiet: bool, 
 
         return report_sections(result.report, written=str(output), original=str(model))
 
-    print_result(result.report.to_json, sections, quiet=quiet)
+    print_result(result.report.to_json, sections)

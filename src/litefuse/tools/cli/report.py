@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from litefuse.support.cloud.names import with_names
 from litefuse.support.report.printable import printable
-from litefuse.tools.cli.output import attempted, check_page, progress, save_page
+from litefuse.tools.cli.command import Command
+from litefuse.tools.cli.json_output import wrote
+from litefuse.tools.cli.output import attempted, check_page, print_sections, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     KERNELS,
+    MAX_ERROR_OR_QUANTIZATION,
     OUTPUT,
     PATH,
     SHAPES,
     TAGS,
     TARGET,
-    TOLERANCE_OR_QUANTIZATION,
     parse_shapes,
-    process_limit_options,
     split_names,
 )
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from litefuse.tools.benchmarking.measurement import Benchmark
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("original", type=PATH, required=False)
 @click.option(
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     "-o",
     type=OUTPUT,
     metavar="FILE.html",
-    help="The page to write. Default: the model's name with .html, in the current folder.",
+    show_default="the model's name with .html",
+    help="The page to write; with --explorer, the folder for values of nodes to load into another Model Explorer.",
 )
 @click.option("--verify/--no-verify", default=True, help="Compare with ORIGINAL, layer by layer, in TensorFlow.")
 @click.option("--time/--no-time", default=True, help="Measure the time of each op on this machine.")
@@ -46,11 +47,28 @@ if TYPE_CHECKING:
     "--target", "targets", type=TARGET, multiple=True, help="Check the file for a target, as litefuse check does."
 )
 @SHAPES
-@TOLERANCE_OR_QUANTIZATION
+@MAX_ERROR_OR_QUANTIZATION
 @TAGS
 @KERNELS
 @ALLOW_SIDE_EFFECTS
-@process_limit_options
+@click.option(
+    "--explorer",
+    is_flag=True,
+    help="Open Model Explorer, until Ctrl-C, instead of writing a page. Requires litefuse[explorer].",
+)
+@click.option(
+    "--node-data",
+    type=PATH,
+    multiple=True,
+    metavar="FILE.json",
+    help="With --explorer: more values of nodes to show; may be repeated.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    metavar="N",
+    help="With --explorer: serve at this port, and open no browser.",
+)
 def report(
     model: Path,
     original: Path | None,
@@ -59,12 +77,13 @@ def report(
     time: bool,
     targets: tuple[str, ...],
     shape: tuple[str, ...],
-    tolerance: float | None,
+    max_error: float | None,
     tags: str | None,
     kernels: tuple[str, ...],
     allow_side_effects: bool,
-    timeout: float | None,
-    memory: int | None,
+    explorer: bool,
+    node_data: tuple[Path, ...],
+    port: int | None,
 ) -> None:
     """Write an HTML page about a LiteRT file and its original.
 
@@ -76,20 +95,31 @@ def report(
     one before quantization. With it, outputs and inner tensors are compared. Unless it is a LiteRT file, it runs in
     TensorFlow, which must be installed: use an ORIGINAL that you trust. The page says what could not be determined, and
     why.
+
+    With --explorer, the graph opens in Model Explorer, folded by layer names, with the bodies of composites, and
+    colored by bytes, times and errors, which Model Explorer sums up by layer.
     """
+    from litefuse.support.report.sections import Section
+    from litefuse.tools.explorer.node_data import node_values, read_node_data, write_node_data
+    from litefuse.tools.explorer.viewer import check_installed, show_model
+
+    if not explorer and (node_data or port):
+        raise click.UsageError("--node-data and --port need --explorer.")
     page = output if output is not None else Path(f"{model.stem or 'model'}.html")
-    check_page(page, (model, original), "--output")
+    if not explorer:
+        check_page(page, (model, original), "--output")
+    elif output is None:
+        check_installed()
     if original is not None:
         from litefuse.support.files.readable import check_there
 
         check_there(original)
     shapes = parse_shapes(shape)
-
-    from litefuse.support.processes.limits import ProcessLimits, processes_limited
+    more = [read_node_data(file) for file in node_data]
 
     notes: list[str] = []
     chosen = split_names(tags)
-    with progress(f"Reporting on {model}") as on_step, processes_limited(ProcessLimits(timeout, memory)):
+    with progress(f"Reporting on {model}") as on_step:
 
         def compared() -> Verification:
             from litefuse.conversion.verify.against_original import verify_model
@@ -99,7 +129,7 @@ def report(
                 model,
                 original,
                 shapes=shapes,
-                tolerance=tolerance,
+                tolerance=max_error,
                 tags=chosen,
                 kernel_modules=kernels,
                 allow_side_effects=allow_side_effects,
@@ -115,23 +145,30 @@ def report(
         def checked() -> TargetCheck:
             from litefuse.conversion.verify.targets.check import check
 
-            allowed = 1e-4 if tolerance is None else tolerance
+            allowed = 1e-4 if max_error is None else max_error
             return check(model, targets, shapes=shapes, tolerance=allowed, kernel_modules=kernels, on_step=on_step)
 
         verification = attempted("Not verified", compared, notes) if verify and original is not None else None
         benchmark = attempted("The time was not measured", measured, notes) if time else None
         check = attempted("Not checked for targets", checked, notes) if targets else None
-        save_page(
-            page,
-            model,
-            original,
-            verification=verification,
-            check=check,
-            benchmark=benchmark,
-            tags=chosen,
-            notes=notes,
-            on_step=on_step,
-        )
+        if not explorer:
+            save_page(
+                page,
+                model,
+                original,
+                verification=verification,
+                check=check,
+                benchmark=benchmark,
+                tags=chosen,
+                notes=notes,
+                on_step=on_step,
+            )
+    data = node_values(model, benchmark, verification, notes) if explorer else []
     for note in notes:
         click.secho(printable(note), err=True, fg="yellow")
-    click.echo(printable(with_names(f"Written to {page}")))
+    if explorer and output is None:
+        show_model(model, [*more, *data], port=port)
+        return
+    written = write_node_data(output, data) if explorer and output is not None else [page]
+    wrote(*written)
+    print_sections([Section(f"Written to {', '.join(map(str, written))}")])

@@ -7,29 +7,29 @@ from pathlib import Path
 import click
 
 from litefuse.errors import InterpreterError
-from litefuse.tools.cli.json_output import json_option, wrote
+from litefuse.tools.cli.command import Command
+from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, print_result
-from litefuse.tools.cli.parameters import INPUTS, KERNELS, OUTPUT, PATH, check_given_or_drawn, parse_shapes
+from litefuse.tools.cli.parameters import (
+    INPUTS,
+    KERNELS,
+    OUTPUT,
+    PATH,
+    SEED,
+    SHAPES,
+    check_given_or_drawn,
+    parse_shapes,
+)
 
 _RUNNER = "litefuse.tools.cli.execution:run_job"
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
-@click.option("--signature", metavar="KEY", help="The signature to run. Default: the only one.")
+@click.option("--signature", metavar="KEY", show_default="the only one", help="The signature to run.")
 @INPUTS
-@click.option(
-    "--random",
-    type=click.IntRange(min=0),
-    metavar="SEED",
-    help="Use random inputs from this seed. Default, without --inputs: 0.",
-)
-@click.option(
-    "--shape",
-    multiple=True,
-    metavar="NAME=1,2,3",
-    help="The shape of a random input; may be repeated. Default: the model's, 1 for an unknown size.",
-)
+@SEED
+@SHAPES
 @KERNELS
 @click.option(
     "--output", "-o", type=OUTPUT, metavar="FILE.npz", help="Save the outputs to this file instead of printing them."
@@ -38,15 +38,15 @@ _RUNNER = "litefuse.tools.cli.execution:run_job"
     "--repeat",
     type=click.IntRange(min=1),
     default=1,
+    show_default=True,
     metavar="N",
     help="Run N times in a row with the same inputs; the last run counts.",
 )
-@json_option("Print a summary of the inputs and outputs as JSON.")
 def run(
     model: Path,
     signature: str | None,
     inputs: Path | None,
-    random: int | None,
+    seed: int,
     shape: tuple[str, ...],
     kernels: tuple[str, ...],
     output: Path | None,
@@ -57,7 +57,7 @@ def run(
     Custom ops use the Python kernels of litefuse, of installed plug-ins and of --kernels. The model runs in a child
     process, so that a crash of a kernel or the runtime is reported as an error.
     """
-    check_given_or_drawn(inputs, random, shape)
+    check_given_or_drawn(inputs)
     if output is not None:
         check_writable(output, "the outputs", reads=[model])
     shapes = parse_shapes(shape)
@@ -67,7 +67,7 @@ def run(
     from litefuse.support.report.json_form import json_form
     from litefuse.tools.cli.run_job import RunJob, RunResult
 
-    job = RunJob(model, signature, inputs, random or 0, shapes, kernels, output, None, repeat)
+    job = RunJob(model, signature, inputs, seed, shapes, kernels, output, None, repeat)
     result: RunResult
     if output is None:
         result = run_model(_RUNNER, job, str(model))

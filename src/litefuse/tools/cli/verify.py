@@ -8,26 +8,28 @@ from typing import Any
 import click
 
 from litefuse.support.options.conversion import Quantization
+from litefuse.tools.cli.arguments import given_parameters
+from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.declared_options import declared_option
 from litefuse.tools.cli.failures import VERDICT_CODES
-from litefuse.tools.cli.json_output import json_option
-from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
+from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     INPUTS,
     KERNELS,
+    MAX_ERROR_OR_QUANTIZATION,
     PATH,
-    RANDOM,
+    SEED,
+    SHAPES,
     SIGNATURES,
     TAGS,
-    TOLERANCE_OR_QUANTIZATION,
     check_given_or_drawn,
     parse_shapes,
     split_names,
 )
 
 
-@click.command
+@click.command(cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("original", type=PATH, required=False)
 @SIGNATURES
@@ -35,45 +37,52 @@ from litefuse.tools.cli.parameters import (
 @click.option(
     "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, instead of ORIGINAL."
 )
-@declared_option(Quantization, "samples", "Samples to call both with, instead of --inputs.")
-@declared_option(Quantization, "preprocess")
-@RANDOM
 @click.option(
-    "--shape",
-    multiple=True,
-    metavar="NAME=1,2,3",
-    help="The shape of a random input; may be repeated. Default: the model's, with 1 and 3 for an open first size.",
+    "--samples",
+    "representative_dataset",
+    type=PATH,
+    metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
+    help="Samples to call both with, one after the other, as in litefuse convert.",
 )
-@click.option("--calls", type=click.IntRange(min=1), default=2, metavar="N", help="Call each signature N times (2).")
-@TOLERANCE_OR_QUANTIZATION
+@declared_option(Quantization, "preprocess")
+@SEED
+@SHAPES
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Call each signature N times.",
+)
+@MAX_ERROR_OR_QUANTIZATION
 @click.option(
     "--coverage",
     type=click.FloatRange(min=0),
     default=120.0,
+    show_default=True,
     metavar="SECONDS",
-    help="Call the model for at most this many seconds to reach every row of its tables, up to 50,000 each (120).",
+    help="Call the model for at most this many seconds to reach every row of its tables, up to 50,000 each.",
 )
 @TAGS
 @KERNELS
 @ALLOW_SIDE_EFFECTS
 @click.option("--layers", is_flag=True, help="Also compare the tensors inside, and show the first that differs.")
-@HTML
-@json_option("Print the errors as JSON.")
 def verify(
     model: Path,
     original: Path | None,
     signature: tuple[str, ...],
     inputs: Path | None,
     expected: Path | None,
-    samples: Path | None,
-    random: int | None,
+    representative_dataset: Path | None,
+    seed: int,
     shape: tuple[str, ...],
-    tolerance: float | None,
+    repeat: int,
+    max_error: float | None,
     coverage: float,
     tags: str | None,
     kernels: tuple[str, ...],
     layers: bool,
-    html: Path | None,
     **options: Any,
 ) -> None:
     """Compare a LiteRT model with its original.
@@ -86,7 +95,7 @@ def verify(
     --allow-side-effects.
 
     Both are called with the same random inputs, which suit the model: ids within its tables, words from its
-    vocabularies, numbers within the ranges of its quantization. An output is equal, differs by more than the tolerance,
+    vocabularies, numbers within the ranges of its quantization. An output is equal, differs by more than --max-error,
     or is inconclusive, because it did not change with the inputs, or because not every row of a table was reached.
 
     The exit code is 0 if all outputs are equal, 1 if one differs, 3 if one is inconclusive, and 4 if the models cannot
@@ -94,16 +103,14 @@ def verify(
     """
     if (original is None) == (expected is None):
         raise click.UsageError("Give either ORIGINAL or --expected.")
-    check_given_or_drawn(inputs, random, shape)
+    check_given_or_drawn(inputs)
     if expected is not None and inputs is None:
         raise click.BadParameter("--expected needs --inputs")
     if expected is not None and layers:
         raise click.BadParameter("--layers needs ORIGINAL, whose layers it compares")
-    if html is not None and original is not None and original.suffix != ".tflite":
-        layers = True  # a page shows where they differ
-    if samples is not None and (inputs is not None or random is not None or shape):
-        raise click.BadParameter("--samples excludes --inputs, --random and --shape")
-    check_page(html, (model, original, inputs, expected, samples))
+    given = given_parameters(click.get_current_context()).keys()
+    if representative_dataset is not None and {"--inputs", "--seed", "--shape"} & given:
+        raise click.BadParameter("--samples excludes --inputs, --seed and --shape")
     shapes = parse_shapes(shape)
 
     from litefuse.conversion.verify.against_original import verify_model
@@ -118,10 +125,11 @@ def verify(
             signatures=signature or None,
             inputs=None if inputs is None else load_arrays(inputs),
             expected=None if expected is None else load_arrays(expected),
-            representative_dataset=samples,
+            representative_dataset=representative_dataset,
             shapes=shapes,
-            seed=random or 0,
-            tolerance=tolerance,
+            seed=seed,
+            calls=repeat,
+            tolerance=max_error,
             coverage_seconds=coverage,
             tags=split_names(tags),
             kernel_modules=kernels,
@@ -129,6 +137,5 @@ def verify(
             on_step=on_step,
             **options,
         )
-    save_page(html, model, original, verification=verification, tags=split_names(tags))
     code = VERDICT_CODES[verification.verdict]
     print_result(verification.to_json, lambda: verification_sections(verification), code)

@@ -14,6 +14,7 @@ from litefuse.frontends.saved_model_folder import is_saved_model, saved_models_i
 from litefuse.support.files.digest import file_digest, file_size, folder_digest
 from litefuse.support.report.json_form import json_form
 from litefuse.tools.environment.machine import versions
+from litefuse.version import DOCUMENTATION
 
 _COMMON = tuple(inspect.signature(LitefuseError).parameters)
 #: The version of each command's schema. It is raised with every change of what a document has, or means: a field that
@@ -21,13 +22,13 @@ _COMMON = tuple(inspect.signature(LitefuseError).parameters)
 VERSIONS = {
     "batch": 1,
     "benchmark": 1,
-    "cache": 1,
     "check": 2,
     "convert": 2,
     "diff": 1,
     "doctor": 1,
+    "doctor cache": 1,
+    "doctor fusions": 1,
     "export-micro": 1,
-    "fusions": 1,
     "inspect": 2,
     "kernels list": 1,
     "kernels test": 2,
@@ -41,8 +42,6 @@ VERSIONS = {
 COMMANDS = tuple(name for name in VERSIONS if name)
 #: The folder with the schemas.
 FOLDER = Path(__file__).parent / "schemas"
-
-_SITE = "https://litefuse.github.io/litefuse/schemas"
 
 
 @dataclass(frozen=True)
@@ -215,7 +214,7 @@ def file_record(path: Path, *, digest: bool = True, whole: bool = False) -> File
 
 def address(command: str) -> str:
     """Returns the address of a command's schema; of one that is unknown, that of any command's failure."""
-    return f"{_SITE}/{file_name(command)}"
+    return f"{DOCUMENTATION}schemas/{file_name(command)}"
 
 
 def file_name(command: str) -> str:

@@ -94,24 +94,22 @@ def _fits(specifier: SpecifierSet, version: str) -> bool:
 _OWN = "litefuse"
 #: What each extra is for, and the modules by which it is known without metadata of litefuse.
 EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "keras": ("reading .keras and .h5 files", ("keras", "tensorflow")),
-    "tensorflow": ("verification against the original, and TensorFlow models in memory", ("tensorflow",)),
+    "keras": (".keras and .h5 files, models in memory, comparisons with the original", ("keras", "tensorflow")),
     "keras2": ("reading Keras 2 files", ("tf_keras",)),
     "quantize": ("--quantize", ("litert_quantizer",)),
-    "report": ("pages about models (litefuse report, --html)", ("fast_sugiyama", "squarify")),
-    "micro": ("the target micro, and export-micro", ("tflite_micro",)),
-    "ethos-u": ("the target ethos-u", ("ethosu",)),
+    "micro": ("the targets micro and ethos-u, and export-micro", ("tflite_micro", "ethosu")),
+    "cloud": (
+        "models, samples and outputs at URLs, litefuse batch --scheduler",
+        ("fsspec", "platformdirs", "distributed"),
+    ),
     "openvino": ("the target openvino", ("openvino",)),
-    "explorer": ("litefuse show", ("model_explorer",)),
-    "images": ("images in kernels and samples", ("PIL",)),
-    "text": ("regular expressions in kernels in Python", ("re2",)),
-    "cloud": ("models, samples and outputs at URLs", ("fsspec", "platformdirs")),
-    "cluster": ("litefuse batch --scheduler", ("distributed",)),
-    "junit": ("litefuse batch --junit", ("junitparser",)),
+    "explorer": ("litefuse report --explorer", ("model_explorer",)),
     "numba": ("kernels that numba compiles", ("numba",)),
 }
 #: Extras for who develops litefuse.
 DEVELOPERS = frozenset({"bench", "docs", "test"})
+#: Those that others are made of, and former names of these.
+ALIASES = frozenset({"all", "cluster", "ethos-u", "images", "junit", "report", "tensorflow", "text"})
 _ENGINE = "litert-converter"
 # Those whose requirements are looked at as well: a version that they exclude breaks what litefuse needs of them.
 _OTHERS = (_ENGINE, "ai-edge-litert", "litert-quantizer", "tensorflow-cpu", "tensorflow", "keras", "tf_keras")
@@ -150,7 +148,7 @@ def extras() -> Iterator[Finding]:
     """Looks at what the extras of litefuse bring."""
     declared = extras_of(_OWN)
     for name in declared or EXTRAS:
-        if name in DEVELOPERS:
+        if name in DEVELOPERS | ALIASES:
             continue
         purpose, modules = EXTRAS.get(name, ("", ()))
         what = f"{purpose}: " if purpose else ""
@@ -188,11 +186,11 @@ def conflicts() -> Iterator[Finding]:
     backends = ("tensorflow", "jax", "torch")
     if keras is not None and all(importlib.util.find_spec(backend) is None for backend in backends):
         text = f"Keras {keras} has no backend: none of {', '.join(backends)} is installed"
-        yield Finding("packages", "keras", "warning", text, f"pip install '{_OWN}[tensorflow]'")
+        yield Finding("packages", "keras", "warning", text, f"pip install '{_OWN}[keras]'")
     legacy, tensorflow = version_of("tf_keras"), next(iter(installed.values()), None)
     if legacy is not None and tensorflow is None:
         text = f"tf_keras {legacy} needs TensorFlow, which is not installed"
-        yield Finding("packages", "tf_keras", "warning", text, f"pip install '{_OWN}[tensorflow]'")
+        yield Finding("packages", "tf_keras", "warning", text, f"pip install '{_OWN}[keras]'")
     elif legacy is not None and tensorflow is not None and _minor(legacy) != _minor(tensorflow):
         text = f"tf_keras {legacy} is for another TensorFlow than {tensorflow}"
         hint = f"pip install --no-deps 'tf_keras=={'.'.join(_minor(tensorflow))}.*'"

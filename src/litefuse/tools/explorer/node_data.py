@@ -15,10 +15,11 @@ from typing import Any, cast
 
 from litefuse.conversion.verify.layers.layers import Layers
 from litefuse.conversion.verify.layers.observed_copy import layer_graph
+from litefuse.conversion.verify.verification import Verification
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file
 from litefuse.support.files.whole_file import whole_file
-from litefuse.tools.benchmarking.measurement import Measurement
+from litefuse.tools.benchmarking.measurement import Benchmark, Measurement
 from litefuse.tools.explorer.nodes import ExplorerGraph, explorer_graphs
 
 # The colors that Model Explorer mixes from the least value to the largest; those between stay apart in gray as well.
@@ -49,6 +50,40 @@ class NodeData:
     def to_json(self) -> str:
         """Returns the content of the file."""
         return json.dumps(self.graphs, allow_nan=False, ensure_ascii=True)
+
+
+def node_values(
+    model: Path, benchmark: Benchmark | None, verification: Verification | None, notes: list[str]
+) -> list[NodeData]:
+    """Returns the bytes, times and errors of a model's ops, as far as they are known.
+
+    Args:
+        model: The file.
+        benchmark: Its measurement.
+        verification: Its comparison with the original, with layers.
+        notes: Gets what is missing, and why.
+
+    Raises:
+        InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
+    """
+    data = [byte_data(model)]
+    if benchmark is not None:
+        seconds, unknown = op_seconds(benchmark.measurements)
+        if unknown:
+            notes.append(f"the time of {unknown:,} ops is not known: XNNPACK runs them in one with others")
+        data.append(time_data(model, seconds))
+    layers = None if verification is None else verification.layers
+    if verification is not None and layers is not None and (layers.judged or not layers.problem):
+        data.append(error_data(model, layers, verification.tolerance))
+    elif verification is not None:
+        reason = "there was no call" if layers is None else layers.problem
+        notes.append(f"the layers cannot be compared: {reason}")
+    notes += [
+        f"{values.name}: {values.left_out:,} values are left out, because their ids are not unique"
+        for values in data
+        if values.left_out
+    ]
+    return data
 
 
 def byte_data(model: Path) -> NodeData:

@@ -25,14 +25,13 @@ _SERVING = "litefuse.tools.explorer.serving"
 _PATIENCE = 5.0
 
 
-def show_model(model: Path, data: Sequence[NodeData] = (), *, port: int | None = None, opens: bool = True) -> None:
+def show_model(model: Path, data: Sequence[NodeData] = (), *, port: int | None = None) -> None:
     """Shows a model in Model Explorer, until the user interrupts it.
 
     Args:
         model: The ``.tflite`` file.
         data: Values to show at its nodes.
-        port: The port of the server; by default the first from 8080 on that is free.
-        opens: Whether a browser is opened.
+        port: The port of the server, where no browser is opened; None for the first free one from 8080 on.
 
     Raises:
         InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
@@ -46,7 +45,7 @@ def show_model(model: Path, data: Sequence[NodeData] = (), *, port: int | None =
         "data": [[_shown(values.name), values.to_json()] for values in data],
         "host": HOST,
         "port": _free_port(port),
-        "opens": opens,
+        "opens": port is None,
     }
     # Not in this process: the package brings TensorFlow's libraries along, and ends its process where it is at a loss.
     server = subprocess.Popen([sys.executable, "-m", _SERVING], stdin=subprocess.PIPE, text=True)
@@ -87,7 +86,7 @@ def check_installed() -> None:
     if importlib.util.find_spec(_PACKAGE) is None:
         raise LitefuseError(
             "Model Explorer is not installed",
-            hint='Install it: pip install "litefuse[explorer]". Or write node data for another one: --write-node-data.',
+            hint='Install it: pip install "litefuse[explorer]". Or write the values of nodes for another: -o FOLDER.',
         )
 
 

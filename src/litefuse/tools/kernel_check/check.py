@@ -18,7 +18,7 @@ from litefuse.litert.inputs.model_inputs import LEVELS
 from litefuse.litert.runtime.native import NativeKernels
 from litefuse.support.files.readable import check_file
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.processes.limits import ProcessLimits, processes_limited
+from litefuse.support.processes.limits import process_limits, processes_limited
 from litefuse.support.processes.process import run_alone
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.shown import ShownInNotebooks
@@ -88,7 +88,6 @@ def check_kernels(
     model: str | os.PathLike[str],
     *,
     ops: Collection[str] = (),
-    tags: Collection[str] | None = None,
     tolerance: float = 1e-5,
     seed: int = 0,
     on_step: Callable[[str], None] = lambda _: None,
@@ -104,7 +103,6 @@ def check_kernels(
         library: A shared library with kernels, such as ``litefuse kernels build`` makes.
         model: A ``.tflite`` file, or a model to convert, in which composites have bodies.
         ops: The ops to compare; empty for all that the library has kernels for and that the model has.
-        tags: The tags of the graph in a SavedModel.
         tolerance: The allowed error, relative to the largest value of an output.
         seed: The seed of the inputs.
         on_step: Called with each step's name.
@@ -122,7 +120,7 @@ def check_kernels(
     kernels: list[CheckedCall] = []
     on_step("read")
     with make_temporary_folder() as folder:
-        for op, calls in sorted(read_ops(Path(model), [*(ops or names)], tags, on_step).items()):
+        for op, calls in sorted(read_ops(Path(model), [*(ops or names)], on_step).items()):
             for call in calls:
                 on_step(f"compare: {op}")
                 work = Path(folder, str(len(kernels)))
@@ -145,8 +143,9 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
     except LitefuseError as error:
         return CheckedCall(op, call, "", problem=f"there is nothing to compare it with: {error}")
     content = with_signature(one_op_model(op, call), *names)
+    limits = process_limits()
     try:
-        with processes_limited(ProcessLimits(_SECONDS)):
+        with processes_limited(limits.at_most(_SECONDS)):
             verification = verify_model(content, original, tolerance=tolerance, seed=seed, custom_ops=[library])
             level = LEVELS.index(verification.limit)
             job = ModelJob(content, custom_ops=(library,), seed=seed, tolerance=tolerance, level=level)
@@ -154,6 +153,7 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
     except ModelCrashError as error:
         return CheckedCall(op, call, what, problem=f"the kernel crashes: {error.message}", crashed=True, model=content)
     except LimitError as error:
+        limits.check_time("test")
         return CheckedCall(op, call, what, problem=f"the kernel may never return: {error.message}", model=content)
     except LitefuseError as error:
         return CheckedCall(op, call, what, problem=str(error))

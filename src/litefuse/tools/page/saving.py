@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.verification import Verification
     from litefuse.tools.benchmarking.measurement import Benchmark
 
-# The packages of the extra by their modules: for places of boxes, and for areas.
+# Packages by their modules: for places of boxes, and for areas.
 _REQUIRED = {"fast_sugiyama": "fast-sugiyama", "squarify": "squarify"}
 
 
@@ -52,7 +52,7 @@ def check_possible() -> None:
         except ImportError as error:
             raise LitefuseError(
                 f"a page needs the package {package}, which cannot be imported: {error}",
-                hint="Install the extra: pip install 'litefuse[report]'. It requires Python 3.11 or newer.",
+                hint=f"Install it: pip install {package}. It requires Python 3.11 or newer.",
             ) from error
 
 

@@ -15,7 +15,6 @@ from litefuse.litert.cpp.folders import check_empty, copy_folder, new_folder
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.options.names import unused
-from litefuse.support.processes.limits import process_limits
 from litefuse.support.processes.process import run_in_worker
 from litefuse.tools.scaffold.saved_model import has_to_be_converted
 
@@ -25,7 +24,6 @@ def generate_for(
     names: Collection[str],
     folder: Path,
     *,
-    tags: Collection[str] | None = None,
     always: bool = False,
     batch: int | None = None,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
@@ -37,7 +35,6 @@ def generate_for(
         model: A ``.tflite`` file, or a model to convert, whose file is written into the folder as well.
         names: The composites, or patterns of names; empty for all.
         folder: The folder, which must not exist or be empty.
-        tags: The tags of the graph of a SavedModel; None means the one for serving.
         always: Keep kernels that are not faster.
         batch: The first size of the model's inputs, where it is open, in the calls that kernels are measured for.
         shapes: The shapes of its inputs in these calls, by name.
@@ -50,7 +47,7 @@ def generate_for(
         LitefuseError: The model has no such composite, or the folder cannot be written.
     """
     check_empty(folder)
-    content, is_converted = _content(model, tags, on_step)
+    content, is_converted = _content(model, on_step)
     name = f"{model.stem if model.is_file() else model.name}.tflite"
     bodies = read_bodies(content, str(model))
     missing = unused(names or ["*"], bodies)
@@ -79,16 +76,12 @@ def generate_for(
     return made, sum(path.is_file() for path in folder.rglob("*"))
 
 
-def _content(model: Path, tags: Collection[str] | None, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
+def _content(model: Path, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
     """Returns the ``.tflite`` file, and whether it was converted for that."""
     if has_to_be_converted(model):
         from litefuse.conversion.api import convert
-        from litefuse.support.options.conversion import Graph, Limits
 
-        limits = process_limits()
-        taken = Limits(timeout=limits.remaining, memory=limits.memory)
-        made = convert(model, graph=Graph(tags=tags), composites="keep", on_step=on_step, limits=taken)
-        return made.model_bytes, True
+        return convert(model, composites="keep", on_step=on_step).model_bytes, True
     check_model(model)
     try:
         return model.read_bytes(), False

@@ -44,16 +44,14 @@ def module_name(op: str) -> str:
     return words.lower()
 
 
-def read_ops(
-    model: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
-) -> dict[str, list[Call]]:
+def read_ops(model: Path, ops: Collection[str], on_step: Callable[[str], None]) -> dict[str, list[Call]]:
     """Reads the calls of ops in a ``.tflite`` file, or in a model that is converted for that.
 
     Raises:
         LitefuseError: The model cannot be read, or has none of the ops.
     """
     if has_to_be_converted(model):
-        calls, names = read_saved_model(model, ops, tags, on_step)
+        calls, names = read_saved_model(model, ops, on_step)
     else:
         calls, names = read_calls(model, ops)
     if not any(calls.values()):

@@ -26,7 +26,7 @@ def has_to_be_converted(model: Path) -> bool:
     return check_there(model).is_dir() or is_keras_file(model) or is_graph_file(model)
 
 
-def called_ops(model: Path, tags: Collection[str] | None, on_step: Callable[[str], None]) -> list[str]:
+def called_ops(model: Path, on_step: Callable[[str], None]) -> list[str]:
     """Returns the names of custom ops and composites in a ``.tflite`` file, or of all ops of another model.
 
     Raises:
@@ -38,20 +38,19 @@ def called_ops(model: Path, tags: Collection[str] | None, on_step: Callable[[str
     with make_temporary_folder() as temporary:
         folder = source.folder(Path(temporary, "saved_model"))
         with source.opened(folder, on_step):
-            job = InspectionJob(folder, None if tags is None else tuple(tags), nodes=False)
+            job = InspectionJob(folder, None, nodes=False)
             facts: SavedModelFacts = run_in_worker(INSPECT, job, on_step)
     return sorted({*facts.op_counts, *(function.name for function in facts.annotated)})
 
 
 def read_saved_model(
-    folder: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
+    folder: Path, ops: Collection[str], on_step: Callable[[str], None]
 ) -> tuple[dict[str, list[Call]], list[str]]:
     """Converts a SavedModel so that each of the ops remains one op, and reads its calls.
 
     Args:
         folder: The SavedModel, or another file to convert: a Keras file or a frozen graph.
         ops: The names of composites or TensorFlow ops.
-        tags: The tags of its graph; None means the one for serving.
         on_step: Called with each step's name.
 
     Returns:
@@ -62,7 +61,7 @@ def read_saved_model(
         LitefuseError: The model cannot be converted even like this, or a composite cannot be kept.
     """
     with make_temporary_folder() as work:
-        result = _converted(folder, ops, tags, on_step)
+        result = _converted(folder, ops, on_step)
         path = result.save(Path(work, "converted.tflite"))
         calls, names = read_calls(path, ops)
     for composite in result.report.composites:
@@ -72,19 +71,16 @@ def read_saved_model(
     return calls, names
 
 
-def _converted(
-    folder: Path, ops: Collection[str], tags: Collection[str] | None, on_step: Callable[[str], None]
-) -> ConversionResult:
+def _converted(folder: Path, ops: Collection[str], on_step: Callable[[str], None]) -> ConversionResult:
     """Converts the model with the ops as custom ops, and with others only where LiteRT lacks them."""
     from litefuse.conversion.api import convert
-    from litefuse.support.options.conversion import Checks, Graph
+    from litefuse.support.options.conversion import Checks
 
     custom = {*ops}
     while True:
         try:
             return convert(
                 folder,
-                graph=Graph(tags=tags),
                 allow_custom_ops=custom,
                 composites="keep",
                 checks=Checks(file=False),

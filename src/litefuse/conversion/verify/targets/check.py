@@ -330,14 +330,12 @@ class FileChecks:
             self._on_step(f"ask: {target.name}, {step}")
 
         # The time that is left to a conversion counts as well.
-        seconds = [
-            limit for limit in (self._timeout or target.seconds, process_limits().remaining) if limit is not None
-        ]
+        limits = process_limits().at_most(self._timeout or target.seconds)
         try:
-            with processes_limited(ProcessLimits(max(min(seconds), 0.01), process_limits().memory)):
+            with processes_limited(limits):
                 return cast("Answer", run_alone(ASK, question, environment={}, announce=announce))
         except LimitError as error:
-            took = f"took more than {min(seconds):g} seconds" if error.limit == "timeout" else "needs more memory"
+            took = f"took more than {limits.timeout:g} seconds" if error.limit == "timeout" else "needs more memory"
             why = f"it {took} in the step {steps[-1]!r}"
         except EngineCrashError as error:
             why = f"its software crashes on the file ({error.death}), in the step {steps[-1]!r}"
