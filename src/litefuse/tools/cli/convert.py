@@ -362,7 +362,9 @@ def _write_page(
 def _default_output(model: Path) -> Path:
     from litefuse.support.files.readable import is_there
 
-    name = (model.stem if is_there(model) and model.is_file() else model.name) or model.absolute().name
+    # A .tflite file is refused when it is read, not because the default would replace it.
+    is_file = is_there(model) and model.is_file() and model.suffix != ".tflite"
+    name = (model.stem if is_file else model.name) or model.absolute().name
     if name == "..":
         name = model.resolve().name
     return Path(f"{name or 'model'}.tflite")

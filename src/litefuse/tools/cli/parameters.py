@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -40,6 +41,8 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 
 #: The value of an option that was given without one.
 ALL = "*"
+# Other names of values that people take for options.
+_OTHER_VALUES = {"dynamic-range": "dynamic", "fp16": "float16", "int8x16": "int16", "qint8": "int8"}
 OPTIONAL_VALUES = frozenset({"--allow-custom-ops", "--check-fusions", "--quantized-io", "--require-fused"})
 
 
@@ -60,14 +63,30 @@ class OptionalValueCommand(click.Command):
             if answer := self._answer(error.option_name):
                 raise click.NoSuchOption(error.option_name, answer, ctx=ctx) from None
             raise
+        except click.UsageError as error:
+            values = [pair for pair in pairwise(args[:end]) if pair[0] in OPTIONAL_VALUES and pair[1][:1] != "-"]
+            option, value = next((pair for pair in values if not Path(pair[1]).exists()), ("", ""))
+            if option and type(error) is click.UsageError:  # extra arguments
+                answer = f"{error.message}. A value of {option} follows an equals sign: {option}={value}"
+                raise click.UsageError(answer, ctx=ctx) from None
+            raise
 
     def _answer(self, option: str) -> str:
-        """Returns what an option of another converter, or one with other dashes, is here; empty if it is unknown."""
+        """Returns what an option is here that is of another converter, has other dashes, or names a value of an option.
+
+        Empty if it is unknown.
+        """
+        from litefuse.litert.targets import OWN
         from litefuse.support.options.names_elsewhere import name_elsewhere
 
         own = "--" + option.lstrip("-").replace("_", "-").lower()
         if any(own in parameter.opts for parameter in self.params):
             return f"No such option {option!r}. Use {own}."
+        value = _OTHER_VALUES.get(own[2:], own[2:])
+        for parameter in self.params:
+            choices = parameter.type.choices if isinstance(parameter.type, click.Choice) else ()
+            if value in choices or (value in OWN and parameter.type is TARGET):
+                return f"No such option {option!r}. Use {max(parameter.opts, key=len)} {value}."
         if (entry := name_elsewhere(option)) is None:
             return ""
         return f"No such option {option!r}. Equivalent of {entry.name} ({entry.owner(command=True)}): {entry.command}"
