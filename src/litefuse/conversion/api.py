@@ -189,7 +189,8 @@ def convert(
         min_runtime: The oldest release that has to run the file: ``2.14`` of TensorFlow Lite, or ``litert:1.2``. What
             is quantized takes a form that it has: one scale for each tensor, or, with ``dynamic``, that of ``weights``.
         metadata: TensorFlow Lite Metadata for apps and people, which the file gets: a JSON file, or its entries. The
-            names of associated files, such as labels, are relative to the JSON file, or to the current folder.
+            names of associated files are relative to the JSON file, or to the current folder. ``{"labels": path}`` is a
+            file with a line for each class, for the output that has as many elements.
         rename: New names of inputs and outputs by the old ones (``SIGNATURE:NAME`` of one signature alone). Samples,
             ``shapes`` and other arguments have the old names. The file records them for :func:`verify_model`.
         require_fused: Composites that must be fused, else ``NotFusedError``: True for all, or names and patterns. With

@@ -24,6 +24,7 @@ from litefuse.tools.cli.parameters import (
     OptionalValueCommand,
     beginning,
     file_options,
+    metadata_of,
     parse_renames,
     parse_size,
     process_limit_options,
@@ -245,6 +246,7 @@ def convert(
     quantized_io: str | None,
     recipe: Path | None,
     metadata: Path | None,
+    labels: Path | None,
     renames: tuple[str, ...],
     require_fused: str | None,
     check_fusions: str,
@@ -274,7 +276,7 @@ def convert(
     if after and dump_ir is None:
         raise click.BadParameter("--after needs --dump-ir")
     path = output if output is not None else _default_output(model)
-    read = (model, *filter(None, (representative_dataset, recipe, metadata)))
+    read = (model, *filter(None, (representative_dataset, recipe, metadata, labels)))
     check_writable(path, "the model", reads=read)
     check_page(html, (*read, path))
 
@@ -298,7 +300,7 @@ def convert(
             representative_dataset=representative_dataset,
             quantized_io=integer_io(quantized_io),
             recipe=recipe,
-            metadata=metadata,
+            metadata=metadata_of(metadata, labels),
             rename=parse_renames(renames),
             require_fused=_all_or_names(require_fused, "--require-fused"),
             check_fusions=not no_check_fusions and _is_thorough(check_fusions),

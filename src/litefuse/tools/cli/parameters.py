@@ -238,7 +238,20 @@ def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="[SIGNATURE:]OLD=NEW",
         help="Rename an input or output; may be repeated. Samples and --shape use the old names.",
     )
-    return metadata(rename(command))
+    labels = click.option(
+        "--labels",
+        type=PATH,
+        metavar="FILE.txt",
+        help="A file with a line for each class, which the file gets for its output; instead of --metadata.",
+    )
+    return metadata(labels(rename(command)))
+
+
+def metadata_of(metadata: Path | None, labels: Path | None) -> Path | dict[str, Path] | None:
+    """Returns the metadata that --metadata and --labels ask for."""
+    if metadata is not None and labels is not None:
+        raise click.BadParameter("--labels excludes --metadata, whose JSON names files of labels itself")
+    return metadata if labels is None else {"labels": labels}
 
 
 def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from litefuse.tools.cli.parameters import (
     QUIET,
     OptionalValueCommand,
     file_options,
+    metadata_of,
     parse_renames,
     process_limit_options,
 )
@@ -67,6 +68,7 @@ def quantize(
     quantized_io: str | None,
     recipe: Path | None,
     metadata: Path | None,
+    labels: Path | None,
     renames: tuple[str, ...],
     kernels: tuple[str, ...],
     quiet: bool,
@@ -77,7 +79,9 @@ def quantize(
     MODEL.tflite is a float model from litefuse, the stock converter or any other. Options, samples and report are those
     of litefuse convert.
     """
-    check_writable(output, "the model", reads=(model, *filter(None, (representative_dataset, recipe, metadata))))
+    check_writable(
+        output, "the model", reads=(model, *filter(None, (representative_dataset, recipe, metadata, labels)))
+    )
 
     from litefuse.conversion.api import quantize as quantize_model
     from litefuse.litert.runtime.loading import load_kernels
@@ -91,7 +95,7 @@ def quantize(
             representative_dataset=representative_dataset,
             quantized_io=integer_io(quantized_io),
             recipe=recipe,
-            metadata=metadata,
+            metadata=metadata_of(metadata, labels),
             rename=parse_renames(renames),
             temporary_folder=output.parent,
             on_step=on_step,
