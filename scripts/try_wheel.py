@@ -117,7 +117,7 @@ def try_package(package: Path, python: str, *, limit: float = LIMIT, native: boo
             environment.litefuse(command, str(small))
         converts = _ENGINE in sizes
         if converts:
-            if "OK" not in environment.litefuse("demo"):
+            if "\nOK: " not in environment.litefuse("demo"):
                 sys.exit("the demo does not say that all is well")
             environment.litefuse(
                 "convert",

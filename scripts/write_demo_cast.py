@@ -35,7 +35,13 @@ from rich.text import Text
 from litefuse.tools.demo import SAVED_MODEL
 
 PICTURE = Path(__file__).parents[1] / "docs" / "demo.svg"
-COMMAND = ("convert", "my_saved_model", "-o", "model.tflite")
+COMMAND = ("convert", "my_saved_model", "--kernels", "my_kernels.py", "-o", "model.tflite")
+_KERNELS = """
+import litefuse
+from litefuse.tools.demo.check import MyCustomFusedOp
+
+litefuse.custom_op(MyCustomFusedOp.op_name)(MyCustomFusedOp)
+"""
 
 _COLUMNS, _ROWS = 80, 50
 # In units of the picture: a letter of 14 in the usual fonts is 8.4 wide.
@@ -81,6 +87,7 @@ def printed() -> str:
     """
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(SAVED_MODEL, Path(folder, "my_saved_model"))
+        Path(folder, "my_kernels.py").write_text(_KERNELS)
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
         written = bytearray()
@@ -181,9 +188,9 @@ def text_of(svg: str) -> list[str]:
     return list(lines.values())
 
 
-def untimed(lines: Sequence[str]) -> list[str]:
-    """Returns lines without their times, and without those that are empty."""
-    return [re.sub(r"\b\d+\.\d+ s\b", "0.00 s", line.rstrip()) for line in lines if line.strip()]
+def untimed(lines: Sequence[str]) -> str:
+    """Returns the words of lines without their times, on which it depends where a line ends."""
+    return re.sub(r"\b\d+(\.\d+)? [mu]?s\b", "0 s", " ".join(" ".join(lines).split()))
 
 
 def is_current(svg: str, output: str) -> bool:

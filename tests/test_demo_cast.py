@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from scripts.write_demo_cast import PICTURE, is_current, lines_of, picture, printed, text_of, untimed
+from scripts.write_demo_cast import COMMAND, PICTURE, is_current, lines_of, picture, printed, text_of, untimed
 
 OUTPUT = "\x1b[1;33mConverted m to n\x1b[0m\n  \x1b[2mtime\x1b[0m  0.58 s\n\n  <run>  \x1b[31mnot\x1b[0m at & all\n"
 
@@ -32,12 +32,12 @@ def test_a_picture_of_something_else_is_not_current(output: str) -> None:
 
 def test_the_text_of_a_picture() -> None:
     assert text_of(picture(lines_of(OUTPUT))) == [
-        "$ litefuse convert my_saved_model -o model.tflite",
+        f"$ litefuse {' '.join(COMMAND)}",
         "Converted m to n",
         "  time  0.58 s",
         "  <run>  not at & all",
     ]
-    assert untimed(["", "a  0.58 s ", "b 1.5 kB"]) == ["a  0.00 s", "b 1.5 kB"]
+    assert untimed(["", "a  0.58 s ", "b 1.5 kB, 12 us"]) == "a 0 s b 1.5 kB, 0 s"
 
 
 def test_colors_of_a_picture() -> None:

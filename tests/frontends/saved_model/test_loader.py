@@ -143,9 +143,14 @@ def test_missing_folder(tmp_path: Path) -> None:
     [
         ("model.keras", "a Keras file", "model.export"),
         ("model.h5", "HDF5", "model.export"),
-        ("model.tflite", "LiteRT model already", "made from"),
+        ("model.tflite", "LiteRT model already", "litefuse quantize"),
+        ("model.onnx", "an ONNX model", "onnx2tf"),
+        ("model.PT", "a PyTorch file", "litert-torch"),
+        ("model.safetensors", "a PyTorch file", "litert-torch"),
+        ("model.tar.gz", "an archive", "Unpack it"),
+        ("model.xyz", "does not convert files of this kind", "folder of a SavedModel, a .keras or .h5 file"),
         ("frozen.pb", "not a frozen graph", "folder"),
-        ("notes.txt", "a file, not a SavedModel", "folder"),
+        ("notes.txt", "does not convert files of this kind", "folder"),
         ("saved_model.pb", "a file of a SavedModel", "the folder that holds it"),
     ],
 )

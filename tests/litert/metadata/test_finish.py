@@ -402,3 +402,43 @@ def test_schema_class_reads_the_result(folder: Path) -> None:
     loaded: Any = schema.ModelT.InitFromObj(schema.Model.GetRootAs(path.read_bytes(), 0))
     assert [each.name for each in loaded.metadata] == [b"TFLITE_METADATA", b"LITEFUSE_ORIGINAL_NAMES"]
     assert every(len(loaded.buffers[each.buffer].data) for each in loaded.metadata)
+
+
+@pytest.mark.parametrize("rest", [{}, {"name": "Tells cats from dogs", "subgraph_metadata": [{"name": "all"}]}])
+def test_labels(folder: Path, rest: dict[str, Any]) -> None:
+    path = folder / "m.tflite"
+    finish_file(path, Finish.of({**rest, "labels": folder / "labels.txt"}, None))
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("labels.txt") == b"cat\ndog\n"
+    metadata = model_metadata(path.read_bytes())
+    assert metadata is not None
+    assert metadata.get("name") == rest.get("name")
+    (graph,) = metadata["subgraph_metadata"]
+    files = [{"name": "labels.txt", "type": "TENSOR_AXIS_LABELS"}]
+    assert graph["output_tensor_metadata"] == [{"associated_files": files}]
+    assert graph.get("name") == ("all" if rest else None)
+    assert (run(path, "serve", x=PAIR)["y"] == 2 * PAIR).all()
+    outcome = CliRunner().invoke(app, ["inspect", str(path)])
+    assert "file labels.txt (tensor axis labels)" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(b"cat\n", "for 1 labels, .*\\[2\\]"), (b"\xff\n\xfe", "not text in UTF-8")]
+)
+def test_labels_that_do_not_fit(folder: Path, content: bytes, message: str) -> None:
+    (folder / "labels.txt").write_bytes(content)
+    with pytest.raises(MetadataError, match=message):
+        finish_file(folder / "m.tflite", Finish.of({"labels": str(folder / "labels.txt")}, None))
+    assert (folder / "m.tflite").read_bytes() == doubler()
+
+
+def test_labels_on_the_command_line(folder: Path) -> None:
+    labels = folder / "labels.txt"
+    command = ["quantize", str(folder / "m.tflite"), "--form", "float16", "-o", str(folder / "q.tflite")]
+    both = CliRunner().invoke(app, [*command, "--labels", str(labels), "--metadata", str(folder / "m.json")])
+    assert (both.exit_code, "--labels excludes --metadata" in both.stderr) == (2, True)
+    done = CliRunner().invoke(app, [*command, "--labels", str(labels)])
+    assert done.exit_code == 0, done.stderr
+    pack = pack_of((folder / "q.tflite").read_bytes())
+    assert pack is not None
+    assert pack.sizes == {"labels.txt": 8}

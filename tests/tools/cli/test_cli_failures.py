@@ -101,3 +101,61 @@ def test_a_damaged_original_is_an_error(command: str, content: bytes, demo_model
     assert code == (ExitCode.NOT_COMPARED if command == "verify" else ExitCode.FAILED)
     assert (out, page.exists()) == ("", False)
     assert "damaged.tflite: " in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (("convert", "m", "--int8"), "Use --quantize int8."),
+        (("convert", "m", "--FP16"), "Use --quantize float16."),
+        (("convert", "m", "--gpu"), "Use --target gpu."),
+        (("quantize", "m.tflite", "--int8"), "int8."),
+        (("convert", "m", "--require-fused", "gru"), "follows an equals sign: --require-fused=gru"),
+        (("convert", "--allow-custom-ops", "Save", "m"), "follows an equals sign: --allow-custom-ops=Save"),
+        (("quantize", "m.tflite", "-o", "o", "--quantized-io", "uint8"), "--quantized-io=uint8"),
+    ],
+)
+def test_what_people_type_from_habit_is_answered(arguments: tuple[str, ...], answer: str) -> None:
+    code, out, message = run(*arguments)
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert answer in " ".join(message.split())
+
+
+@pytest.mark.parametrize(
+    "arguments", [("convert", "m", "other"), ("convert", "m", "other", "--require-fused"), ("convert", "m", "--int7")]
+)
+def test_other_wrong_usage_is_told_as_before(arguments: tuple[str, ...]) -> None:
+    code, _, message = run(*arguments)
+    assert code == ExitCode.USAGE
+    assert "equals sign" not in message
+    assert "Use --" not in message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "benchmark {}",
+        "check {}",
+        "convert {}",
+        "diff {} {}",
+        "export-micro {} -o out",
+        "inspect {}",
+        "quantize {} --form dynamic -o out",
+        "report {}",
+        "run {}",
+        "verify {} {}",
+    ],
+)
+def test_a_file_that_is_not_there(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "absent.tflite"
+    code, out, message = run(*command.format(path, path).split())
+    assert code in {ExitCode.FAILED, ExitCode.NOT_COMPARED}
+    assert (out, message) == ("", f"error: {path}: no such file or folder\n")
+
+
+def test_convert_says_that_a_litert_model_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("model.tflite").write_bytes(b"TFL3")
+    code, _, message = run("convert", "model.tflite", "--quantize", "int8")
+    assert code == ExitCode.FAILED
+    assert "litefuse quantize" in message

@@ -24,7 +24,6 @@ from litefuse.frontends.saved_model.regular_file import read_regular, resolve_in
 from litefuse.frontends.saved_model.signatures import INTERNAL_KEYS, Signature, SignatureReader
 from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
 from litefuse.frontends.saved_model.variables import checkpoint_keys, load_variables
-from litefuse.support.files.readable import check_there, is_there
 from litefuse.support.records import Record
 
 if TYPE_CHECKING:
@@ -100,52 +99,11 @@ def read_meta_graph(path: Path, tags: Collection[str] | None) -> MetaGraphDef:
 
 def _find_folder(path: Path) -> Path:
     """Returns the SavedModel's folder with symbolic links resolved; explains what else ``path`` may be."""
-    where = str(path)
-    if not is_there(path) and is_there(path.with_name(f"{path.name}.index")):
-        raise SavedModelError("this is a checkpoint: it holds variables, but no graph", where=where, hint=_SAVE_HINT)
-    folder = check_there(path, SavedModelError).resolve()
-    if not folder.is_dir():
-        message, hint = _OTHER_FILES.get(
-            path.suffix.lower(), ("this is a file, not a SavedModel", "Give the SavedModel's folder.")
-        )
-        if path.name == "saved_model.pb":
-            message, hint = "this is a file of a SavedModel", f"Give the folder that holds it: {path.parent}"
-        raise SavedModelError(message, where=where, hint=hint)
-    if os.path.lexists(folder / "saved_model.pb"):
-        return folder
-    for name, (message, hint) in _OTHER_FORMS.items():
-        if os.path.lexists(folder / name):
-            raise SavedModelError(message, where=where, hint=hint)
-    if os.path.lexists(folder / "checkpoint") or any(folder.glob("*.index")):
-        message = "the folder holds a checkpoint, which has variables, but no saved_model.pb"
-        raise SavedModelError(message, where=where, hint=_SAVE_HINT)
-    raise SavedModelError("the folder holds no saved_model.pb, so it is not a SavedModel", where=where)
+    if os.path.lexists(path / "saved_model.pb"):
+        return path.resolve()
+    from litefuse.frontends.saved_model.other_files import refuse_other_path
 
-
-_EXPORT_HINT = "Load it with keras.models.load_model and write a SavedModel with model.export(folder)."
-_SAVE_HINT = "Restore it in the program that builds the model, and save that: tf.saved_model.save(model, folder)."
-_OTHER_FILES = {
-    ".index": ("this is the index of a checkpoint, which holds variables, but no graph", _SAVE_HINT),
-    ".meta": (
-        "this is a MetaGraph, which has a graph, but not the values of its variables",
-        "Import it in TensorFlow, restore its checkpoint, and save that: tf.compat.v1.saved_model.simple_save.",
-    ),
-    ".h5": ("this is a Keras HDF5 file, not a SavedModel", _EXPORT_HINT),
-    ".hdf5": ("this is a Keras HDF5 file, not a SavedModel", _EXPORT_HINT),
-    ".keras": ("this is a Keras file, not a SavedModel", _EXPORT_HINT),
-    ".tflite": ("this is a LiteRT model already, not a SavedModel", "Give the SavedModel that it was made from."),
-}
-_OTHER_FORMS = {
-    "saved_model.pbtxt": (
-        "the SavedModel is in text form (saved_model.pbtxt), which is not read",
-        "Load it in TensorFlow and save it again: tf.saved_model.save writes the binary form.",
-    ),
-    "saved_model.cpb": (
-        "the SavedModel is in chunks (saved_model.cpb), which are not read",
-        "Save it again without experimental_image_format.",
-    ),
-    "keras_metadata.pb": ("the folder has Keras metadata, but no saved_model.pb", "Save the model again."),
-}
+    return refuse_other_path(path)
 
 
 def _select_meta_graph(meta_graphs: list[MetaGraphDef], tags: frozenset[str] | None, where: str) -> MetaGraphDef:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from litefuse.errors import MetadataError
+from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_file
 from litefuse.support.records import Record
 
@@ -22,11 +23,13 @@ class Description(NamedTuple):
         metadata: The metadata, as JSON has it, checked against the schema.
         files: The associated files by their names.
         where: What it is from, for messages.
+        labels: The number of labels in the file ``labels``, for the output that has as many elements; 0 for none.
     """
 
     metadata: Mapping[str, Any]
     files: Mapping[str, Path]
     where: str
+    labels: int = 0
 
     @classmethod
     def of(cls, metadata: Mapping[str, Any] | str | os.PathLike[str]) -> Description:
@@ -34,7 +37,8 @@ class Description(NamedTuple):
 
         Args:
             metadata: A JSON file, whose folder has the associated files; or its entries, with the files in the current
-                folder.
+                folder. The entry ``labels``, which JSON lacks, is the path of a file with a line for each label of the
+                output.
 
         Raises:
             MetadataError: It cannot be read, does not fit the schema, or a file is missing.
@@ -43,8 +47,11 @@ class Description(NamedTuple):
         from litefuse.litert.metadata.associated_files import file_in
         from litefuse.litert.metadata.json_form import associated_files_in, checked, parser_version
 
+        labels: object = None
         if isinstance(metadata, Mapping):
-            where, folder, entries = "metadata", Path.cwd(), cast("object", metadata)
+            given = dict(cast("Mapping[object, object]", metadata))
+            labels = given.pop("labels", None)
+            where, folder, entries = "metadata", Path.cwd(), given
         else:
             path = Path(metadata)
             where, folder, entries = str(path), path.parent, _read(path)
@@ -55,7 +62,13 @@ class Description(NamedTuple):
             if not file.get("name"):
                 raise MetadataError("an associated file has no name", where=where)
             files[file["name"]] = file_in(folder, file["name"], where)
-        return cls(table, files, where)
+        if labels is None:
+            return cls(table, files, where)
+        if not isinstance(labels, (str, os.PathLike)):
+            raise MetadataError(f"labels takes the path of a file with a label on each line, not {labels!r}")
+        path = check_file(local(cast("str", labels)), MetadataError)
+        count = len(_text(path).rstrip("\n").split("\n"))
+        return cls(table, {**files, path.name: file_in(path.parent, path.name, str(path))}, str(path), count)
 
 
 class Finish(Record):
@@ -108,13 +121,20 @@ def _read(path: Path) -> object:
 
     check_file(path, MetadataError)
     try:
+        return json.loads(_text(path), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise MetadataError(f"not valid JSON: {error}", where=str(path)) from error
+
+
+def _text(path: Path) -> str:
+    try:
         if path.stat().st_size > _MOST_BYTES:
             raise MetadataError(f"the file has more than {_MOST_BYTES:,} bytes", where=str(path))
-        return json.loads(path.read_text("utf-8-sig"), object_pairs_hook=_once)
-    except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, OSError):
-            raise MetadataError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
-        raise MetadataError(f"not valid JSON: {error}", where=str(path)) from error
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise MetadataError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise MetadataError(f"it is not text in UTF-8: {error}", where=str(path)) from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from litefuse.errors import MetadataError
 from litefuse.litert.metadata.associated_files import Pack, append_files, pack_of
 from litefuse.litert.metadata.description import Description, Finish
 from litefuse.litert.metadata.flatbuffer_form import decoded, encoded
+from litefuse.litert.metadata.json_form import checked, parser_version
 from litefuse.litert.metadata.names import NAMES, Renaming, original_names, recorded, renaming, signature_names
 from litefuse.litert.metadata.new_root import (
     BUFFER,
@@ -69,6 +70,8 @@ def _finished(path: Path, finish: Finish, files_of: Path | None, where: str) -> 
         changes = renaming(finish.rename, signature_names(content), where)
         if description is not None:
             _check_counts(description, content)
+            if description.labels:
+                description = _labeled(description, content)
         entries = {} if description is None else {METADATA_NAME: encoded(description.metadata)}
         before = original_names(content)
         if changes:
@@ -140,6 +143,41 @@ def _check_counts(description: Description, content: Any) -> None:
                     where=description.where,
                     hint=f"The names, in order: {', '.join(names)}.",
                 )
+
+
+def _labeled(description: Description, content: Any) -> Description:
+    """Returns metadata that names the file of labels at the output of each signature that has as many elements.
+
+    Raises:
+        MetadataError: No output has, or several of one signature have.
+    """
+    model = Model(content)
+    file = {"name": Path(description.where).name, "type": "TENSOR_AXIS_LABELS"}
+    described: list[dict[str, Any]] = [dict(graph) for graph in description.metadata.get("subgraph_metadata", [])]
+    for number in sorted({signature.graph for signature in model.signatures.values()} or {0}):
+        graph = model.graphs[number]
+        place = _labeled_output([graph.tensor(index).shape for index in graph.outputs], description)
+        described += [{} for _ in range(len(described), number + 1)]
+        given: list[dict[str, Any]] = described[number].get("output_tensor_metadata") or [{} for _ in graph.outputs]
+        entries = [dict(entry) for entry in given]
+        entries[place]["associated_files"] = [*entries[place].get("associated_files", []), file]
+        described[number]["output_tensor_metadata"] = entries
+    metadata = checked({**description.metadata, "subgraph_metadata": described}, description.where)
+    return description._replace(metadata={**metadata, "min_parser_version": parser_version(metadata)})
+
+
+def _labeled_output(shapes: Sequence[tuple[int | None, ...]], description: Description) -> int:
+    """Returns which output has as many elements as there are labels; else the only one whose last axis is dynamic."""
+    sizes = [shape[-1] if shape else 1 for shape in shapes]
+    for size in (description.labels, None):
+        if sizes.count(size) == 1:
+            return sizes.index(size)
+    shown = ", ".join(str(["?" if size is None else size for size in shape]) for shape in shapes) or "none"
+    raise MetadataError(
+        f"for {description.labels:,} labels, exactly one output must have a last axis of that size; there are: {shown}",
+        where=description.where,
+        hint="Give a line for each class; or name the file at an output, in metadata as JSON.",
+    )
 
 
 def _new_root(content: Any, entries: Mapping[str, bytes], changes: Renaming) -> Block:

@@ -12,6 +12,7 @@ from ai_edge_litert import interpreter as litert
 from litefuse.errors import InterpreterError, KernelError
 from litefuse.litert.runtime.bindings import PreparedCall, ReadingBinding, StepsOfRuntime, read_tensor, run
 from litefuse.litert.runtime.model_content import check, chosen_signature, path_and_content
+from litefuse.litert.runtime.start_up_lines import silence_start_up_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -70,6 +71,7 @@ class Interpreter(litert.Interpreter):
         experimental_delegates: Sequence[Any] | None = None,
         **options: Any,
     ) -> None:
+        silence_start_up_lines()
         path, content = path_and_content(model_path, model_content)
         self._where = path or "model content"
         has_kernels = check(path, content, self._where)

@@ -93,6 +93,13 @@ def new_layout(shape: Sequence[int]) -> Layout:
     return made
 
 
+def file_of_package(names: Sequence[str]) -> Path | None:
+    """Returns the file of one of some names that comes with ``ai_edge_litert``; None if there is none."""
+    spec = importlib.util.find_spec("ai_edge_litert")
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
+    return next((file for folder in folders for name in names if (file := Path(folder, name)).is_file()), None)
+
+
 @functools.cache
 def library() -> ctypes.CDLL:
     """Loads the library that comes with ``ai_edge_litert``.
@@ -100,9 +107,7 @@ def library() -> ctypes.CDLL:
     Raises:
         InterpreterError: This release of it has no such library.
     """
-    spec = importlib.util.find_spec("ai_edge_litert")
-    folders = [] if spec is None else list(spec.submodule_search_locations or ())
-    path = next((file for folder in folders for name in _NAMES if (file := Path(folder, name)).is_file()), None)
+    path = file_of_package(_NAMES)
     if path is None:
         raise InterpreterError(
             "the installed ai-edge-litert has no library for CompiledModel",

@@ -310,6 +310,7 @@ class Writing(Options):
     metadata: Mapping[str, Any] | str | os.PathLike[str] | None = option(
         default=None,
         help="TensorFlow Lite Metadata to add to the file: descriptions, labels and other associated files.",
+        python='``{"labels": path}`` is a file with a line for each class, for the output that has as many elements.',
         metavar="FILE.json",
         path="read",
         group=_FILE,

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from litefuse.litert.runtime import abi
+from litefuse.litert.runtime.start_up_lines import silence_start_up_lines
 from litefuse.tools.benchmarking.calls import warm_up
 from litefuse.tools.benchmarking.file_ops import FileOp, FileOps, ops_of_file
 from litefuse.tools.benchmarking.jobs import ModelJob
@@ -202,6 +203,7 @@ class _XnnpackDelegate:
     def __init__(self, threads: int) -> None:
         from ai_edge_litert.interpreter import Interpreter
 
+        silence_start_up_lines()
         observer = NodeObserver([("x", "y")])
         self._interpreter: Any = Interpreter(
             model_content=_sum_model(), num_threads=threads, experimental_delegates=[observer]

@@ -14,7 +14,7 @@ from litefuse.support.options.conversion import Conversion, Debugging, Graph, Li
 from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_result, progress, save_page
-from litefuse.tools.cli.parameters import OUTPUT, PATH, PLUG_INS, OptionalValueCommand
+from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, OptionalValueCommand, metadata_of
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         help="The file to write; an existing one is replaced once the conversion succeeds.",
         show_default="the model's name with .tflite, in the current folder",
     ),
+    LABELS,
     PLUG_INS,
     HTML,
 )
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 def convert(
     model: Path,
     output: Path | None,
+    labels: Path | None,
     plug_ins: tuple[str, ...],
     html: Path | None,
     timings: bool,
@@ -65,7 +67,7 @@ def convert(
     if debug.dump_ir_after and debug.dump_ir is None:
         raise click.BadParameter("--dump-ir-after needs --dump-ir")
     path = output if output is not None else _default_output(model)
-    read = (model, *filter(None, (quantization.samples, quantization.recipe, given.get("metadata"))))
+    read = (model, *filter(None, (quantization.samples, quantization.recipe, given.get("metadata"), labels)))
     check_writable(path, "the model", reads=read)
     check_page(html, (*read, path))
 
@@ -73,6 +75,7 @@ def convert(
     from litefuse.litert.runtime.loading import load_kernels
 
     load_kernels(plug_ins)
+    given["metadata"] = metadata_of(given.get("metadata"), labels)
     given["limits"] = replace(limits, temporary_folder=path.parent)
     # A debugger in conversion code has the terminal to itself.
     with progress(f"Converting {model}", quiet=debug.in_process) as on_step:
@@ -124,7 +127,9 @@ def _write_page(
 def _default_output(model: Path) -> Path:
     from litefuse.support.files.readable import is_there
 
-    name = (model.stem if is_there(model) and model.is_file() else model.name) or model.absolute().name
+    # A .tflite file is refused when it is read, not because the default would replace it.
+    is_file = is_there(model) and model.is_file() and model.suffix != ".tflite"
+    name = (model.stem if is_file else model.name) or model.absolute().name
     if name == "..":
         name = model.resolve().name
     return Path(f"{name or 'model'}.tflite")

@@ -38,6 +38,10 @@ PATH: Any = _Input(path_type=Path)
 OUTPUT: Any = _Output(path_type=Path)
 
 
+# Other names of values that people take for options.
+_OTHER_VALUES = {"dynamic-range": "dynamic", "fp16": "float16", "int8x16": "int16", "qint8": "int8"}
+
+
 def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Returns the names that begin with a word that is being typed, for the completion of shells."""
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
@@ -55,12 +59,21 @@ class OptionalValueCommand(Command):
             raise
 
     def _answer(self, option: str) -> str:
-        """Returns what an option of another converter, or one with other dashes, is here; empty if it is unknown."""
+        """Returns what an option is here that is of another converter, has other dashes, or names a value of an option.
+
+        Empty if it is unknown.
+        """
+        from litefuse.litert.targets import OWN
         from litefuse.support.options.names_elsewhere import name_elsewhere
 
         own = "--" + option.lstrip("-").replace("_", "-").lower()
         if any(own in parameter.opts for parameter in self.params):
             return f"No such option {option!r}. Use {own}."
+        value = _OTHER_VALUES.get(own[2:], own[2:])
+        for parameter in self.params:
+            choices = parameter.type.choices if isinstance(parameter.type, click.Choice) else ()
+            if value in choices or (value in OWN and parameter.type is TARGET):
+                return f"No such option {option!r}. Use {max(parameter.opts, key=len)} {value}."
         if (entry := name_elsewhere(option)) is None:
             return ""
         return f"No such option {option!r}. Equivalent of {entry.name} ({entry.owner(command=True)}): {entry.command}"
@@ -182,6 +195,21 @@ TIMEOUT = click.option("--timeout", type=SECONDS, hidden=True)
 def process_limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Has a command get ``timeout`` and ``memory`` of the options of all commands as arguments."""
     return TIMEOUT(click.option("--memory", type=parse_size, hidden=True)(command))
+
+
+LABELS = click.option(
+    "--labels",
+    type=PATH,
+    metavar="FILE.txt",
+    help="A file with a line for each class, which the file gets for its output; instead of --metadata.",
+)
+
+
+def metadata_of(metadata: Path | None, labels: Path | None) -> Path | dict[str, Path] | None:
+    """Returns the metadata that --metadata and --labels ask for."""
+    if metadata is not None and labels is not None:
+        raise click.BadParameter("--labels excludes --metadata, whose JSON names files of labels itself")
+    return metadata if labels is None else {"labels": labels}
 
 
 def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:

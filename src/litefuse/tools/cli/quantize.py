@@ -13,7 +13,7 @@ from litefuse.support.options.conversion import FileQuantization, ProcessOptions
 from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, print_result, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, PLUG_INS, OptionalValueCommand
+from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, OptionalValueCommand, metadata_of
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
         metavar="FILE",
         help="The file to write; an existing one is replaced once quantization succeeds.",
     ),
+    LABELS,
     PLUG_INS,
 )
-def quantize(model: Path, output: Path, plug_ins: tuple[str, ...], **values: Any) -> None:
+def quantize(model: Path, output: Path, labels: Path | None, plug_ins: tuple[str, ...], **values: Any) -> None:
     """Quantize a LiteRT model from any converter.
 
     MODEL.tflite is a float model from litefuse, the stock converter or any other. Options, samples and report are those
@@ -41,13 +42,14 @@ def quantize(model: Path, output: Path, plug_ins: tuple[str, ...], **values: Any
     """
     given = given_options_of(FileQuantization, values)
     quantization = given.get("quantize", Quantization())
-    read = (quantization.samples, quantization.recipe, given.get("metadata"))
+    read = (quantization.samples, quantization.recipe, given.get("metadata"), labels)
     check_writable(output, "the model", reads=(model, *filter(None, read)))
 
     from litefuse.conversion.api import quantize as quantize_model
     from litefuse.litert.runtime.loading import load_kernels
 
     load_kernels(plug_ins)
+    given["metadata"] = metadata_of(given.get("metadata"), labels)
     given["limits"] = replace(given.get("limits", ProcessOptions()), temporary_folder=output.parent)
     with progress(f"Quantizing {model}") as on_step:
         result = quantize_model(model, **given, on_step=on_step)

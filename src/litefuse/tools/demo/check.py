@@ -12,6 +12,7 @@ from ai_edge_litert.interpreter import Interpreter
 
 import litefuse
 from litefuse.litert.runtime.delegate import delegate
+from litefuse.litert.runtime.start_up_lines import silence_start_up_lines
 from litefuse.tools.demo import REFERENCES
 
 # Relative to the largest value, at least 1: some hundred float32 additions may be done in another order.
@@ -23,8 +24,7 @@ class MyCustomFusedOp(litefuse.CustomOp):
 
     The factor is the annotation's attribute ``example_option``, which the converter stores in the op's options.
 
-    It is not registered with ``litefuse.custom_op``: the demo passes it only to its own interpreter, so that a program
-    may have a kernel of that name.
+    Only ``litefuse demo`` registers it: a program may have a kernel of that name.
     """
 
     op_name: ClassVar[str] = "my_custom_fused_op"
@@ -71,6 +71,7 @@ def compare(model: bytes) -> list[Comparison]:
     Args:
         model: The converted demo.
     """
+    silence_start_up_lines()
     interpreter = Interpreter(model_content=model, experimental_delegates=[delegate(MyCustomFusedOp)])
     comparisons: list[Comparison] = []
     for (number, signature), (inputs, expected) in _reference_calls().items():
