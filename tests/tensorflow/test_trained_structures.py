@@ -249,7 +249,7 @@ def test_largest_difference(tensorflow: TensorFlow) -> None:
         litefuse.convert(tensorflow.save(build, "convolutions, 4 bits throughout"), quantize="qat", max_error=1e-6)
     result = litefuse.convert(path, quantize="qat", max_error=0.05)
     assert result.report.quantization is not None
-    assert "Quantized: int8, with the ranges that training found" in str(result.report)
+    assert "quantized  int8, with the ranges that training found" in str(result.report)
     assert result.report.quantization.size_before > 4 * 200 * 300
 
 

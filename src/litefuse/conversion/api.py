@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -240,6 +241,7 @@ def convert(
         MissingEngineError: The lowering engine is not installed, or has no package for this platform.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
+    begun = time.perf_counter()
     processes = ProcessLimits(timeout, memory)
     if in_process and (timeout is not None or memory is not None):
         raise LitefuseError(
@@ -355,7 +357,13 @@ def convert(
     except BaseException:
         folder.cleanup()
         raise
-    report = replace(report, source=source.name, source_size=source_size, timings={**timings, **report.timings})
+    report = replace(
+        report,
+        source=source.name,
+        source_size=source_size,
+        seconds=time.perf_counter() - begun,
+        timings={**timings, **report.timings},
+    )
     log_report(report)
     kernels = Path(folder.name, "kernels")
     return ConversionResult(report, job.output, folder, kernels if kernels.is_dir() else None)
@@ -430,6 +438,7 @@ def quantize(
         LimitError: It exceeds ``timeout`` or ``memory``.
         EngineCrashError: The child process died.
     """
+    begun = time.perf_counter()
     source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(local(model)))).absolute()
     if form is None and recipe is None:
         raise LitefuseError(
@@ -487,6 +496,7 @@ def quantize(
     except BaseException:
         folder.cleanup()
         raise
+    report = replace(report, seconds=time.perf_counter() - begun)
     log_report(report)
     return ConversionResult(report, job.output, folder)
 

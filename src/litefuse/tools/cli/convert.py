@@ -12,7 +12,16 @@ from click.shell_completion import CompletionItem
 from litefuse.support.options.forms import FORMS, QUANTIZATIONS, RNN_FORMS, CompositeForm
 from litefuse.support.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
 from litefuse.tools.cli.json_output import json_option, wrote
-from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_result, progress, save_page
+from litefuse.tools.cli.output import (
+    HTML,
+    attempted,
+    check_page,
+    check_writable,
+    is_verbose,
+    print_result,
+    progress,
+    save_page,
+)
 from litefuse.tools.cli.parameters import (
     ALL,
     CHECK_FILE,
@@ -322,7 +331,12 @@ def convert(
         from litefuse.support.report.conversion_sections import report_sections
 
         return report_sections(
-            result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")
+            result.report,
+            details=is_verbose(),
+            timings=timings,
+            written=str(path),
+            original=str(model),
+            kernels=str(result.kernels or ""),
         )
 
     print_result(result.report.to_json, sections, quiet=quiet)

@@ -169,6 +169,11 @@ def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], No
         yield on_step
 
 
+def is_verbose() -> bool:
+    """Whether the running command has ``-v``: reports then have their details."""
+    return bool(click.get_current_context().meta.get(LOG_OPTIONS, {}).get("verbose"))
+
+
 def _logs_to_terminal() -> bool:
     """Whether the running command shows events on the standard error, beside which progress cannot be drawn."""
     given = click.get_current_context().meta.get(LOG_OPTIONS, {})

@@ -9,7 +9,7 @@ import click
 
 from litefuse.support.options.forms import QUANTIZATIONS, Quantization
 from litefuse.tools.cli.json_output import json_option, wrote
-from litefuse.tools.cli.output import check_writable, print_result, progress
+from litefuse.tools.cli.output import check_writable, is_verbose, print_result, progress
 from litefuse.tools.cli.parameters import (
     CHECK_FILE,
     KERNELS,
@@ -103,6 +103,6 @@ def quantize(
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
 
-        return report_sections(result.report, written=str(output), original=str(model))
+        return report_sections(result.report, details=is_verbose(), written=str(output), original=str(model))
 
     print_result(result.report.to_json, sections, quiet=quiet)

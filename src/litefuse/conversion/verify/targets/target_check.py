@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from litefuse.conversion.verify.verification import OutputVerdict
-from litefuse.support.report.caveats import worst_of
 from litefuse.support.report.json_form import json_form
-from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text
+from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text, worst_of
 
 TargetVerdict: TypeAlias = Literal["accelerated", "partly", "refused", "differs", "inconclusive", "unknown"]
 """The verdict for a target: ``accelerated``: it takes every op, and where it runs the file, it gives the CPU's numbers;
