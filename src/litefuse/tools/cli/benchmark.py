@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from litefuse.tools.cli.json_output import json_option
-from litefuse.tools.cli.output import HTML, check_page, print_result, progress, save_page
+from litefuse.tools.cli.output import HTML, check_page, is_verbose, print_result, progress, save_page
 from litefuse.tools.cli.parameters import (
     INPUTS,
     KERNELS,
@@ -116,4 +116,4 @@ def benchmark(
             **options,
         )
     save_page(html, model, benchmark=measured)
-    print_result(measured.to_json, lambda: benchmark_sections(measured, top))
+    print_result(measured.to_json, lambda: benchmark_sections(measured, top, details=is_verbose()))

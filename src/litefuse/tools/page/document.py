@@ -135,7 +135,7 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
     if content.benchmark is not None:
         from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 
-        told = sections_html(benchmark_sections(content.benchmark), style=False)
+        told = sections_html(benchmark_sections(content.benchmark, details=True), style=False)
         yield (
             "time",
             "Time",
