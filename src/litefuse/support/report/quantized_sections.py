@@ -65,7 +65,7 @@ def _effect_section(quantization: QuantizationReport, *, alone: bool) -> Section
     if quantization.error is not None:
         difference = f"{quantization.error:.1g} on {quantization.inputs}"
     rows = [("size", f"{count_of(quantization.size_before, 'byte')} before")] if alone else []
-    if alone or quantization.unchecked:
+    if alone or quantization.unchecked or len(quantization.outputs) > 1:
         told = f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference
         rows.append(("largest difference", told))
     rows += [("weights", quantization.weights)] if quantization.weights else []
