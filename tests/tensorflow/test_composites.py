@@ -153,7 +153,7 @@ def test_annotation_that_nobody_knows_is_inlined_and_reported(tensorflow: Tensor
     (composite,) = result.report.composites
     assert (composite.name, composite.outcome, composite.fused_into) == ("nobody_knows_this", "inlined", None)
     assert composite.reason
-    assert "nobody_knows_this" in str(result.report)
+    assert "nobody_knows_this" in result.report.details()
     assert "nobody_knows_this" in repr(result.report.to_json())
 
 
@@ -407,6 +407,6 @@ def test_composite_that_nobody_calls_is_reported(tensorflow: TensorFlow, how: st
     assert found.keys() == {"my_custom_fused_op", "Sine"}
     assert found["my_custom_fused_op"].outcome == "fused"
     assert (found["Sine"].outcome, found["Sine"].call_sites) == ("inlined", 0)
-    assert "no signature that is converted calls the function" in str(result.report)
+    assert "no signature that is converted calls the function" in result.report.details()
     with pytest.raises(NotFusedError, match=r"'Sine'.*no signature that is converted calls the function"):
         litefuse.convert(path, require_fused=["Sine"])

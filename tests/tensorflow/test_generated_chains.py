@@ -80,7 +80,7 @@ def test_a_chain_gets_a_kernel_beside_a_composite(tmp_path: Path, tensorflow: Te
     ((name, first, kernel),) = ((each.name, each.first, each.kernel) for each in result.report.chains)
     assert (name, first) == ("litefuse.chain.1", "CAST")
     assert kernel is not None
-    assert "Chains of ops: 1 of 1 with a kernel" in str(result.report)
+    assert "Chains of ops: 1 of 1 with a kernel" in result.report.details()
     (composite,) = result.report.composites
     assert composite.kernel is not None
     assert result.report.op_counts == inspect_litert_model(path).op_counts

@@ -138,7 +138,7 @@ def test_peepholes(tensorflow: TensorFlow, projected: int | None) -> None:
         assert lstm_dtypes(result.model_bytes) == {("float32",) * 5}
         (reason,) = reasons(quantization)
         assert "peepholes" in reason
-        assert reason in str(result.report)
+        assert reason in result.report.details()
     else:
         assert lstm_dtypes(result.model_bytes) == {INTEGERS}
         assert not reasons(quantization)

@@ -54,7 +54,7 @@ def test_outputs_are_close(tensorflow: TensorFlow, kind: str, form: Quantization
     assert quantization.error < TOLERANCE
     assert quantization.inputs == "samples"
     assert result.report.size < 0.45 * quantization.size_before
-    assert f"on {quantization.inputs}" in str(result.report)
+    assert f"before quantization, on {quantization.inputs}" in str(result.report)
     counts = result.report.op_counts
     assert counts["QUANTIZE"] >= 1
     if kind == "texts":  # what a loop computes stays in floating point, with weights of int8

@@ -429,8 +429,9 @@ def test_the_faster_form_is_taken_unless_one_is_chosen(
     shape, batches = ((None, 6, 3), (1, 2)) if model is keras_models else ((None, 3), (1, 1))
     result = check(tensorflow, path, normal({"x": shape}, batches=batches))
     (composite,) = result.report.composites
-    assert composite.outcome == "inlined"
+    assert (composite.outcome, composite.better_inlined) == ("inlined", True)
     assert reason in str(composite.reason)
+    assert "not fused" not in result.report.details()
     ways: list[dict[str, Any]] = [
         {"rnn": "fused"},
         {"require_fused": True},

@@ -81,7 +81,7 @@ def test_dense(tensorflow: TensorFlow) -> None:
     assert found["input", "serving_default:x0"] == found["output", "serving_default:y"] == ("float64", "float32")
     assert {name for what, name in found if what == "variable"} == {"kernel", "bias"}
     assert ("op", "MatMul") in found
-    text = str(result.report)
+    text = result.report.details()
     assert "input   serving_default:x0  float64, now float32" in text
     assert "Also narrowed: 2 variables" in text
 
@@ -321,7 +321,7 @@ def test_int64_is_computed_in_int32_where_it_must(tensorflow: TensorFlow) -> Non
     outcomes = {each.op: each.outcome for each in result.report.lacking_ops}
     assert outcomes["UnsortedSegmentMax"] == "narrowed"
     assert not result.report.narrowed
-    assert "its int64 computed in int32" in str(result.report)
+    assert "its int64 computed in int32" in result.report.details()
 
 
 def large_numbers(tf: Any, module: Any, x: Any) -> Any:
@@ -392,7 +392,7 @@ def test_float64_between_integers_is_narrowed_without_being_asked(tensorflow: Te
         assert distances <= {16, 32, 64, 128}
         assert np.abs(found["buckets"] - wanted["buckets"]).max() <= 1
     assert {each.what for each in result.report.narrowed} == {"op"}
-    assert "Ops of float64, computed in float32: Log, Mul, RealDiv" in str(result.report)
+    assert "Ops of float64, computed in float32: Log, Mul, RealDiv" in result.report.details()
 
 
 def rounded_sizes(tf: Any, module: Any, x: Any) -> Any:

@@ -138,7 +138,7 @@ def test_what_is_not_covered_stays_float(tensorflow: TensorFlow, name: str) -> N
     reasons = {each.op: each.reason for each in result.report.quantization.floats}
     assert op in reasons
     assert reason in reasons[op]
-    assert "Stayed in floating point" in str(result.report)
+    assert "Stayed in floating point" in result.report.details()
 
 
 def test_weights_of_float_ops_are_int8(tensorflow: TensorFlow) -> None:

@@ -118,7 +118,7 @@ def test_a_model_that_is_integer_throughout(tensorflow: TensorFlow) -> None:
     assert quantization is not None
     assert quantization.floats == ()
     assert (quantization.kinds.hybrid, quantization.kinds.real) == (0, 0)
-    assert f"ops                 {quantization.kinds.integer} in integers\n" in str(result.report)
+    assert f"\n  ops      {quantization.kinds.integer} in integers\n" in result.report.details()
 
 
 FUNCTIONS = """

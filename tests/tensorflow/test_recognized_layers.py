@@ -242,7 +242,7 @@ def found(result: litefuse.ConversionResult) -> list[str]:
         assert (composite.outcome, composite.reason, composite.unchecked) == ("fused", None, None)
     fused = [composite.fused_into or "" for composite in result.report.composites for _ in range(composite.call_sites)]
     reasons = [loop.reason for loop in result.report.loops]
-    assert not [reason for reason in reasons if reason not in str(result.report)]
+    assert not [reason for reason in reasons if reason not in result.report.details()]
     return sorted([*fused, *reasons])
 
 

@@ -372,9 +372,10 @@ def test_the_faster_form_is_chosen(tensorflow: TensorFlow, steps: int, rnn: Any,
     assert op_counts(result.model_bytes)["WHILE"] == 2 - fused
     reasons = [loop.reason for loop in result.report.loops]
     if rnn == "auto":
-        assert f"an LSTM of 300 units over {steps} steps: the loop is faster than the fused op" in reasons
+        text = f"an LSTM of 300 units over {steps} steps: the loop is faster than the fused op"
+        assert f"{text} (UNIDIRECTIONAL_SEQUENCE_LSTM, with --rnn fused)" in reasons
     if rnn == "loop":
-        assert "an LSTM of 60 units, left as it is by choice" in reasons
+        assert "an LSTM of 60 units, a loop by choice (--rnn, or the target)" in reasons
 
 
 def test_there_is_no_other_form(tmp_path: Path) -> None:

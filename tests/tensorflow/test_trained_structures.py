@@ -252,7 +252,7 @@ def test_largest_difference(tensorflow: TensorFlow) -> None:
         )
     result = litefuse.convert(path, quantize=litefuse.Quantization("qat", max_error=0.05))
     assert result.report.quantization is not None
-    assert "Quantized: int8, with the ranges that training found" in str(result.report)
+    assert "quantized  int8, with the ranges that training found" in str(result.report)
     assert result.report.quantization.size_before > 4 * 200 * 300
 
 

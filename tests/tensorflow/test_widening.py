@@ -113,7 +113,7 @@ def test_without_being_asked_nothing_is_widened(tensorflow: TensorFlow) -> None:
     report = litefuse.convert(tensorflow.save(network, "mixed_bfloat16")).report
     assert not report.widened
     assert "widened" in {each.outcome for each in report.lacking_ops}
-    assert "With --dtypes widen, float16 and bfloat16 become float32 throughout" in str(report)
+    assert "With --dtypes widen, float16 and bfloat16 become float32 throughout" in report.details()
     # Weights of layers that compute in bfloat16 are rounded to it at conversion, not in each call.
     assert report.op_counts["CONV_2D"] == report.op_counts["DEPTHWISE_CONV_2D"] == 1
     with pytest.raises(litefuse.LitefuseError, match="variable 'total' is written and is float16") as caught:

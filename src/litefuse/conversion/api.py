@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +83,7 @@ def convert(model: object, options: Conversion) -> ConversionResult:
         MissingEngineError: The lowering engine is not installed, or has no package for this platform.
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
+    begun = time.perf_counter()
     limits, debug = Limits.of(options.limits, "limits"), Debugging.of(options.debug, "debug")
     processes = chosen_limits(limits.timeout, limits.memory)
     if debug.in_process and (processes.timeout is not None or processes.memory is not None):
@@ -151,7 +153,13 @@ def convert(model: object, options: Conversion) -> ConversionResult:
     except BaseException:
         folder.cleanup()
         raise
-    report = replace(report, source=source.name, source_size=source_size, timings={**timings, **report.timings})
+    report = replace(
+        report,
+        source=source.name,
+        source_size=source_size,
+        seconds=time.perf_counter() - begun,
+        timings={**timings, **report.timings},
+    )
     log_report(report)
     kernels = Path(folder.name, "kernels")
     return ConversionResult(report, job.output, folder, kernels if kernels.is_dir() else None)
@@ -178,6 +186,7 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
         LimitError: It exceeds ``timeout`` or ``memory``.
         EngineCrashError: The child process died.
     """
+    begun = time.perf_counter()
     source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(local(model)))).absolute()
     job, limits = _job(options), ProcessOptions.of(options.limits, "limits")
     if job.quantize is None:
@@ -210,6 +219,7 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
     except BaseException:
         folder.cleanup()
         raise
+    report = replace(report, seconds=time.perf_counter() - begun)
     log_report(report)
     return ConversionResult(report, job.output, folder)
 

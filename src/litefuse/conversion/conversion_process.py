@@ -101,15 +101,13 @@ def log_report(report: Report) -> None:
     """Logs the end of a conversion, and what users have to know of it."""
     if not is_heard(WARNING):
         return
-    from litefuse.support.report.caveats import caveat_section
+    from litefuse.support.report.caveats import caveats
 
     model = report.source
     message = f"{model} became a file of {report.size:,} bytes"
     event("api", INFO, message, event="converted", model=model, size=report.size)
-    section = caveat_section(report)
-    if section is not None:
-        for row in section.rows:
-            event("api", WARNING, ": ".join(row), event="caveat", model=model, told=True)
+    for caveat in caveats(report, details=True):
+        event("api", WARNING, f"{caveat.name}: {caveat.text}", event="caveat", model=model, told=True)
 
 
 def _save_module(job: ConversionJob, step: str) -> str | None:

@@ -170,12 +170,14 @@ def summarize(module: ir.Module) -> ModelSummary:
     """Counts the operators of a module that is ready for export."""
     counts: Counter[str] = Counter()
     custom: set[str] = set()
+    copies = 0
     for function in functions(module).values():
         for op in operations(function):
             name = operator_name(op)
             if name is None:
                 continue
             counts[name] += 1
+            copies += op.name == "tfl.maximum" and op.operands[0] == op.operands[1]
             if op.name == "tfl.custom" and not custom_code(op).startswith(STAND_IN):
                 custom.add(name)
-    return ModelSummary(dict(sorted(counts.items())), tuple(sorted(custom)))
+    return ModelSummary(dict(sorted(counts.items())), tuple(sorted(custom)), copies)

@@ -227,6 +227,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         least_runtime=written.least_runtime,
         size=job.output.stat().st_size,
         timings=steps.timings,
+        copies=written.summary.copies,
         counts=dict(COUNTS),
     )
 

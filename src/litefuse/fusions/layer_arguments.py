@@ -130,6 +130,11 @@ def loop_is_faster(composite: str, units: int, steps: int | None, batch: int | N
     return units * (batch or 1) ** _OF_BATCH > limit
 
 
+def faster_than(op: str, what: str = "the loop") -> str:
+    """Says that a layer stays as it is because that is faster than an op, and how to get the op."""
+    return f"{what} is faster than the fused op ({op}, with --rnn fused)"
+
+
 def unrolled_is_faster(composite: str, units: int, steps: int) -> bool:
     """Whether an unrolled layer runs faster than its fused op, for a batch of one and as many inputs as units.
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import litefuse
-from litefuse.conversion.verify.targets.target_check import TargetReport
+from litefuse.conversion.verify.targets.target_check import TargetCheck, TargetReport, TargetVerdict, target_sections
 from litefuse.errors import InterpreterError
 from litefuse.litert.export.edited_file import complete_file
 from litefuse.litert.targets import chosen_targets, traits_of
@@ -307,3 +307,20 @@ def test_weights_behind_the_flatbuffer(tmp_path: Path) -> None:
     complete_file(path)
     assert report_of(path.read_bytes(), "micro").verdict == "accelerated"
     assert [each.name for each in tmp_path.iterdir()] == ["model.tflite"]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "text"),
+    [
+        (["unknown"], "unknown whether t0 can run it"),
+        (["accelerated", "unknown"], "1 of 1 target takes all of it, 1 unknown"),
+        (["refused", "partly"], "0 of 2 targets take all of it"),
+        (["accelerated", "accelerated", "refused"], "2 of 3 targets take all of it"),
+    ],
+)
+def test_what_is_unknown_is_no_refusal(verdicts: list[TargetVerdict], text: str) -> None:
+    reports = tuple(
+        TargetReport(f"t{number}", verdict, table="a table" if verdict == "unknown" else "")
+        for number, verdict in enumerate(verdicts)
+    )
+    assert target_sections(TargetCheck("m", reports))[0].title == f"m: {text}"

@@ -15,7 +15,7 @@ from tests.support.report.test_text import REPORT
 
 
 def test_the_page_shows_the_facts_of_the_text() -> None:
-    sections = report_sections(REPORT, timings=True)
+    sections = report_sections(replace(REPORT, copies=1), details=True, timings=True)
     found = parsed(sections_html(sections))
     assert [text.lstrip("!") for text in found.texts["h3"]] == [each.title for each in sections]
     assert found.texts["p"] == [each.note for each in sections if each.note]
@@ -71,7 +71,7 @@ def test_a_hostile_report_stays_text() -> None:
     kernel = KernelReport(error=float("nan"), kernel_seconds=0.0, body_seconds=0.0)
     composite = CompositeReport(HOSTILE, HOSTILE, 1, "fused", fused_into=HOSTILE, kernel=kernel)
     report = replace(REPORT, source=HOSTILE, composites=(composite,), op_counts={HOSTILE: 2})
-    found = parsed(sections_html(report_sections(report)))
+    found = parsed(sections_html(report_sections(report, details=True)))
     assert not {"script", "img"} & {*found.tags}
 
 

@@ -13,6 +13,8 @@ import pytest
 import litefuse
 from litefuse.conversion.verify.model_process import run_with_kernels
 from litefuse.errors import InterpreterError, LimitError, LitefuseError, MissingKernelError, ModelCrashError
+from litefuse.support.report.text import sections_text
+from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 from litefuse.tools.benchmarking.measurement import Benchmark
 from litefuse.tools.benchmarking.node_calls import NodeJob
 from litefuse.tools.benchmarking.operators_alone import AloneJob
@@ -182,7 +184,7 @@ def test_what_cannot_be_found_out_is_left_out(monkeypatch: pytest.MonkeyPatch) -
     assert measurement.explained_by_op == 0.0
     assert measurement.explained is not None
     assert measurement.explained > 0
-    assert "not split" in str(measured(activated()))
+    assert "not split" in sections_text(benchmark_sections(measured(activated()), details=True))
 
 
 def test_ops_are_timed_without_the_operators_of_xnnpack(monkeypatch: pytest.MonkeyPatch) -> None:

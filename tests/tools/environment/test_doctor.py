@@ -72,12 +72,56 @@ def test_all_is_well_here() -> None:
     assert (states["engine"], states["runtime"], states["in Python"], states["Python"]) == ("works",) * 4
 
 
-def test_the_report_has_a_table_for_each_area() -> None:
-    result = CliRunner().invoke(app, ["doctor"])
-    assert (result.exit_code, result.stderr) == (0, "")
-    titles = [line for line in result.stdout.splitlines() if line and not line.startswith(" ")]
-    assert titles[:3] == ["System", "Packages", "Converting and running"]
-    assert titles[-1].startswith("litefuse works here")
+def test_the_report_begins_with_the_verdict_and_has_all_with_v() -> None:
+    def titles(*options: str) -> list[str]:
+        result = CliRunner().invoke(app, ["doctor", *options])
+        assert result.exit_code == 0, result.stderr
+        return [line for line in result.stdout.splitlines() if line and not line.startswith(" ")]
+
+    assert titles()[0].startswith("litefuse works here")
+    assert {*titles()[1:]} <= {"What is missing or broken"}
+    assert titles("-v")[1:4] == ["System", "Packages", "Converting and running"]
+
+
+def test_what_does_not_work_is_told_first() -> None:
+    findings = [
+        Finding("system", "memory", "works", "enough"),
+        Finding("extras", "micro", "missing", "not installed", "pip install it"),
+        Finding("packages", "keras", "warning", "old"),
+        Finding("core", "engine", "broken", "it dies", needed=True),
+    ]
+    verdict, faults = diagnosis_sections(Diagnosis.of(findings, 0))
+    assert verdict.judgement == "bad"
+    assert [row[0] for row in faults.rows] == ["engine", "keras", "micro"]
+    assert len(diagnosis_sections(Diagnosis.of(findings[:1], 0))) == 1
+
+
+@pytest.mark.parametrize(
+    ("installed", "extra", "hint"),
+    [
+        ("tensorflow-cpu", "keras2", "pip install --no-deps 'tf_keras==2.21.*'"),
+        ("tensorflow", "keras2", "pip install 'litefuse[keras2]'"),
+        ("tensorflow", "keras", "pip install --no-deps 'no-keras>=3'"),
+        ("", "keras2", "pip install 'litefuse[keras2]'"),
+    ],
+)
+def test_no_extra_brings_a_second_tensorflow(
+    monkeypatch: pytest.MonkeyPatch, site: Path, installed: str, extra: str, hint: str
+) -> None:
+    packages = {installed: "2.21.0"} if installed else {}
+    monkeypatch.setattr("litefuse.tools.environment.packages.tensorflow_packages", lambda: packages)
+    monkeypatch.setattr("litefuse.tools.environment.packages.version_of", packages.get)
+    install(
+        site,
+        "litefuse",
+        "9.0",
+        *(f"Provides-Extra: {name}" for name in ("keras", "keras2")),
+        "Requires-Dist: tensorflow-cpu; extra == 'keras'",
+        "Requires-Dist: no-keras>=3; extra == 'keras'",
+        "Requires-Dist: tensorflow; extra == 'keras2'",
+        "Requires-Dist: tf-keras; extra == 'keras2'",
+    )
+    assert found(extras)[extra].hint == hint
 
 
 def test_an_engine_that_dies_is_told(broken: None) -> None:
@@ -257,7 +301,7 @@ def test_a_check_that_fails_is_a_finding() -> None:
 def test_every_check_has_an_area_with_a_title() -> None:
     areas: set[Area] = {area for area, _ in CHECKS.values()}
     told = Diagnosis.of((Finding(area, "it", "works", "") for area in areas), 0)
-    assert len(diagnosis_sections(told)) == len(areas) + 1
+    assert len(diagnosis_sections(told, details=True)) == len(areas) + 1
 
 
 def test_temporary_files_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:

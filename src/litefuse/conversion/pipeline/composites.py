@@ -193,9 +193,11 @@ def _with_its_own(name: str, op: ir.OpView) -> str:
 def composite_reports(outcomes: Iterable[Outcome]) -> tuple[CompositeReport, ...]:
     """Returns one entry for all copies of a function with the same outcome."""
     call_sites: dict[Outcome, int] = {}
+    layers: defaultdict[Outcome, dict[str, None]] = defaultdict(dict)
     for outcome in outcomes:
-        alike = outcome._replace(call_sites=0, symbol="")
+        alike = outcome._replace(call_sites=0, symbol="", layers=())
         call_sites[alike] = call_sites.get(alike, 0) + outcome.call_sites
+        layers[alike].update(dict.fromkeys(outcome.layers))
     return tuple(
         CompositeReport(
             name=outcome.name,
@@ -207,6 +209,8 @@ def composite_reports(outcomes: Iterable[Outcome]) -> tuple[CompositeReport, ...
             error=outcome.error,
             unchecked=outcome.unchecked,
             note=outcome.note,
+            layers=tuple(layers[outcome]),
+            better_inlined=outcome.better_inlined,
         )
         for outcome, count in call_sites.items()
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
@@ -10,8 +11,14 @@ from litefuse.fusions.composites.outcome import Check, Outcome
 from litefuse.fusions.fusion import Fusion, find_fusion
 from litefuse.ir.annotations import Annotation, read_annotation, remove_annotation
 from litefuse.ir.call_graph import callees, functions, is_public, operations, original_name
+from litefuse.ir.locations import layer_name
 from litefuse.ir.mlir import func, ir
 from litefuse.support.options.forms import CompositeForms
+
+# What the name of a call's node has behind that of its layer.
+_OF_CALL = re.compile(r"(?:^|/)(?:Stateful)?PartitionedCall(?:_\d+)?$")
+# Of a composite's calls, so many name their layers: a report tells fewer.
+_LAYERS = 20
 
 FindFusion: TypeAlias = Callable[[Annotation], "Fusion | None"]
 
@@ -64,7 +71,10 @@ class FuseComposites(NamedTuple):
         outcomes: dict[str, Outcome] = {}
         for symbol, annotation in annotated.items():
             function = by_symbol[symbol]
-            outcome = Outcome(annotation.name, original_name(function), calls[symbol], "inlined")
+            layers = tuple(filter(None, calls[symbol]))
+            outcome = Outcome(
+                annotation.name, original_name(function), calls[symbol].total(), "inlined", layers=layers[:_LAYERS]
+            )
             inner = self._chosen_within(symbol, by_symbol, annotated)
             if inner is None:
                 outcomes[symbol] = replacer.replace(module, function, annotation, outcome)
@@ -84,7 +94,7 @@ class FuseComposites(NamedTuple):
                     unchecked=around.unchecked,
                     symbol="",
                 )
-            self.outcomes.append(reported._replace(call_sites=remaining[symbol]))
+            self.outcomes.append(reported._replace(call_sites=remaining[symbol].total()))
         return True
 
     def _chosen_within(
@@ -137,15 +147,15 @@ def _checked_least(outcome: Outcome) -> tuple[bool, float]:
     return outcome.error is None, outcome.error or 0.0
 
 
-def _calls(by_symbol: Mapping[str, func.FuncOp]) -> Counter[str]:
-    """Counts the ops that call each function, in functions that are exported or called themselves."""
-    calls: Counter[str] = Counter()
+def _calls(by_symbol: Mapping[str, func.FuncOp]) -> defaultdict[str, Counter[str]]:
+    """Counts the ops that call each function, by their layers, in functions that are exported or called themselves."""
+    calls: defaultdict[str, Counter[str]] = defaultdict(Counter)
     waiting = [symbol for symbol, function in by_symbol.items() if is_public(function)]
     seen = set(waiting)
     while waiting:
         for op in operations(by_symbol[waiting.pop()]):
             for symbol in callees(op):
-                calls[symbol] += 1
+                calls[symbol][_OF_CALL.sub("", layer_name(op))] += 1
                 if symbol in by_symbol and symbol not in seen:
                     seen.add(symbol)
                     waiting.append(symbol)

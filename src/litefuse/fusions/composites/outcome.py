@@ -74,6 +74,8 @@ class Outcome(NamedTuple):
         error: The largest relative difference that the self-check found between fused op and body.
         unchecked: Why there was no self-check.
         note: What else the self-check found, see ``CheckResult``.
+        layers: The layers that call it, as far as the names of nodes tell.
+        better_inlined: Whether its body is kept because it is better than the fused op.
         symbol: The function's symbol, which is in the locations of its fused ops; empty if it has none of its own.
     """
 
@@ -86,4 +88,6 @@ class Outcome(NamedTuple):
     error: float | None = None
     unchecked: str | None = None
     note: str | None = None
+    layers: tuple[str, ...] = ()
+    better_inlined: bool = False
     symbol: str = ""

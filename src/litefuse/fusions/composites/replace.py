@@ -68,7 +68,7 @@ class Replacer:
         form = self._forms[annotation.name]
         fusion = self._fusion(annotation, form)
         if isinstance(fusion, str):
-            return outcome._replace(reason=fusion)
+            return _inlined(outcome, fusion)
         if function.is_external:
             return outcome._replace(reason="the function has no body")
         replacement = _empty_copy(function)
@@ -99,7 +99,7 @@ class Replacer:
         if reason is not None:
             replacement.operation.erase()
             body.discard()
-            return outcome._replace(reason=reason)
+            return _inlined(outcome, reason)
         named, symbol = ", ".join(map(_op_name, fused_into)), function_symbol(function)
         for op in fused_into:
             op.operation.location = composite_location(annotation.name, symbol)
@@ -138,7 +138,7 @@ class Replacer:
     def _fusion(self, annotation: Annotation, form: CompositeForm) -> Fusion | str:
         """Returns the conversion code for a composite, or why there is none."""
         if (why := self._forms.inlined_because(annotation.name)) is not None:
-            return why
+            return why if form == "inline" else _Better(why)
         named = bool(annotation.name.strip()) and annotation.name.isprintable()
         if form in {"keep", "generate", "custom"} and not named:
             return f"its name {annotation.name!r} is not a valid op name: annotate it with another one"
@@ -282,6 +282,16 @@ def _has_sizes(array: npt.NDArray[Any], sizes: Sequence[int | None]) -> bool:
     )
 
 
+class _Better(str):
+    """The reason to keep a body that is better than the fused op."""
+
+    __slots__ = ()
+
+
+def _inlined(outcome: Outcome, reason: str) -> Outcome:
+    return outcome._replace(reason=str(reason), better_inlined=isinstance(reason, _Better))
+
+
 def _build(
     fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body, *, inline_faster: bool
 ) -> str | None:
@@ -292,7 +302,7 @@ def _build(
             return reason if fusion.function is None else _see(fusion, reason)
         reason = _verdict(fusion.faster_inlined(composite)) if inline_faster else None
         if reason is not None:
-            return reason
+            return _Better(reason)
         with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
             results = fusion.rewrite(composite, Builder(body.symbol, composite.result_types))
             results = [results] if isinstance(results, ir.Value) else _values(results, fusion)

@@ -195,7 +195,9 @@ class ModelSummary(NamedTuple):
     Attributes:
         op_counts: The number of each operator over all subgraphs; custom ops by their names.
         custom_ops: The names of the custom ops.
+        copies: The number of MAXIMUM ops of a value with itself.
     """
 
     op_counts: Mapping[str, int]
     custom_ops: tuple[str, ...]
+    copies: int = 0

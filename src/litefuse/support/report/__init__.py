@@ -75,6 +75,8 @@ class CompositeReport(ShownInNotebooks, Record):
         unchecked: Why a fused composite was not compared with its body.
         note: The first difference that the self-check found and that is not a fault, such as where the body gives NaN.
         kernel: The kernel that was generated for it.
+        layers: The layers that call it, by the names of their nodes; some at least.
+        better_inlined: Whether its body was kept by choice, because it is better than the fused op.
     """
 
     name: str
@@ -87,6 +89,8 @@ class CompositeReport(ShownInNotebooks, Record):
     unchecked: str | None = None
     note: str | None = None
     kernel: KernelReport | None = None
+    layers: tuple[str, ...] = ()
+    better_inlined: bool = False
 
     _sections_by = "litefuse.support.report.conversion_sections:section_of_composite"
 
@@ -107,8 +111,8 @@ class FileCheckReport(Record):
     Attributes:
         ran: Whether LiteRT loaded it and each of its signatures was called once.
         reason: Why it could not be called here.
-        seconds: How long a call took on this machine, on all of its cores, by signature: of those that are quick enough
-            to be called again. :func:`litefuse.benchmark` measures.
+        seconds: How long a call took on this machine, on one thread as :func:`litefuse.benchmark` measures, by
+            signature: of those that are quick enough to be called again.
     """
 
     ran: bool
@@ -170,7 +174,9 @@ class Report(Shown, Record):
         size: The output's size in bytes.
         source_size: The size of the model that was converted: of its file, or of its SavedModel's graph and variables;
             0 if it is not known.
-        timings: Seconds for each step, in order; ``start`` is the wait for the conversion process.
+        copies: The number of MAXIMUM ops that copy their operand, around faults of the runtime.
+        seconds: The seconds that the whole call took.
+        timings: Seconds for each step of the conversion, in order; ``start`` is the wait for its process.
         counts: Machine-independent costs: ``engine_calls``, the number of engine runs, including those for rewritings
             and self-checks; ``copied_bytes``, the bytes of constants passed to it. Weights that stay in the mapped
             checkpoint until they are written do not count.
@@ -205,10 +211,19 @@ class Report(Shown, Record):
     least_runtime: str = ""
     size: int = 0
     source_size: int = 0
+    copies: int = 0
+    seconds: float = 0.0
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
 
     _sections_by = "litefuse.support.report.conversion_sections:report_sections"
+
+    def details(self) -> str:
+        """Returns the text of the report with all details: composites, loops, variables, ops."""
+        from litefuse.support.report.conversion_sections import report_sections
+        from litefuse.support.report.text import sections_text
+
+        return sections_text(report_sections(self, details=True))
 
     def to_json(self) -> dict[str, Any]:
         """Returns the report as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.support.report import Report
-from litefuse.support.report.sections import Column, Judgement, Section, listed, table, worst_of
+from litefuse.support.report.sections import Judgement, listed
 
 if TYPE_CHECKING:
     from litefuse.support.report.quantized import QuantizationReport
@@ -21,6 +22,9 @@ _LARGEST_FLATBUFFER = 2**31 - 1
 # A report is read by people: more than this many similar rows are summarized by their number.
 _LISTED = 5
 
+# Keras 2 names the composite of each layer anew.
+_UUID = re.compile(r"(?<=_)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
 # The names of Keras, and of the layers of TensorFlow 1.
 _STATISTICS = ("moving_mean", "moving_variance")
 _TRAINING = (
@@ -29,43 +33,52 @@ _TRAINING = (
 )
 
 
-class _Caveat(NamedTuple):
+class Caveat(NamedTuple):
+    """Something that users have to know before they use a model.
+
+    Attributes:
+        name: What it is about.
+        text: The text.
+        judgement: How bad it is.
+    """
+
     name: str
     text: str
     judgement: Judgement = "warn"
 
 
-def caveat_section(report: Report) -> Section | None:
-    """Returns the section of what users have to know, the worst first; None if there is nothing."""
-    caveats = sorted(_caveats(report), key=lambda caveat: caveat.judgement != "bad")
-    if not caveats:
-        return None
-    return table(
-        "Please note",
-        caveats,
-        [Column("", lambda caveat: caveat.name), Column("", lambda caveat: caveat.text)],
-        judge=lambda caveat: caveat.judgement,
-        judgement=worst_of(caveat.judgement for caveat in caveats),
-    )
+def caveats(report: Report, *, details: bool = False) -> list[Caveat]:
+    """Returns what users have to know, the worst first.
+
+    Args:
+        report: The report.
+        details: Whether to tell all of it; otherwise similar things are counted.
+    """
+    return sorted(_caveats(report, details=details), key=lambda caveat: caveat.judgement != "bad")
 
 
-def _caveats(report: Report) -> Iterator[_Caveat]:
-    yield from _targets(report)
+def _caveats(report: Report, *, details: bool) -> Iterator[Caveat]:
+    yield from _targets(report, _LISTED if details else 1)
     if report.quantization is not None:
         yield from _quantization(report.quantization)
     if report.size > _LARGEST_FLATBUFFER:
-        yield _Caveat(
+        yield Caveat(
             "weights",
             "They follow the flatbuffer, because the file exceeds 2 GB. LiteRT and TensorFlow Lite support that; "
             "OpenVINO, TVM and tflite-micro do not.",
         )
-    yield from _not_fused(report)
+    yield from _not_fused(report, _LISTED if details else 2)
     yield from _kernels(report)
     for signature in report.left_out:
         if not signature.usable:
-            yield _Caveat("left out", f"{signature.signature}: {signature.reason}")
+            yield Caveat("left out", f"{signature.signature}: {signature.reason}")
     yield from _training(report)
     yield from _needless(report)
+
+
+def without_uuids(text: str) -> str:
+    """Replaces the UUIDs in Keras 2's names by ``*``, which makes them patterns of composites' names."""
+    return _UUID.sub("*", text)
 
 
 def quantization_is_far(quantization: QuantizationReport) -> bool:
@@ -73,55 +86,63 @@ def quantization_is_far(quantization: QuantizationReport) -> bool:
     return quantization.error is not None and not quantization.error <= _FAR
 
 
-def _targets(report: Report) -> Iterator[_Caveat]:
+def _targets(report: Report, most: int) -> Iterator[Caveat]:
     for check in report.target_checks:
         if check.refused:
-            name = f"{check.target} refuses"
-            more = len(check.refused) - _LISTED
-            texts = [*check.refused[:_LISTED], *([f"and {more} more: litefuse check lists them"] if more > 0 else [])]
-            yield _Caveat(name, "\n".join(texts), "warn" if check.verdict == "partly" else "bad")
+            more = len(check.refused) - most
+            texts = [*check.refused[:most], *([f"and {more} more: litefuse check lists them"] if more > 0 else [])]
+            judgement: Judgement = "warn" if check.verdict == "partly" else "bad"
+            yield Caveat(f"{check.target} refuses", "\n".join(texts) if most > 1 else ", ".join(texts), judgement)
 
 
-def _quantization(quantization: QuantizationReport) -> Iterator[_Caveat]:
+def _quantization(quantization: QuantizationReport) -> Iterator[Caveat]:
     if quantization_is_far(quantization):
-        yield _Caveat(
+        yield Caveat(
             "outputs", f"far from those before quantization: they differ by up to {quantization.error:.1g}", "bad"
         )
     if quantization.moving:
         count = "a range" if len(quantization.moving) == 1 else f"{len(quantization.moving):,} ranges"
-        yield _Caveat(
-            "samples", f"{quantization.samples:,} are too few: {count} still grew in the last quarter of them"
-        )
+        yield Caveat("samples", f"{quantization.samples:,} are too few: {count} still grew in the last quarter of them")
 
 
-def _not_fused(report: Report) -> Iterator[_Caveat]:
+def _not_fused(report: Report, most: int) -> Iterator[Caveat]:
     reasons = Counter(
-        (composite.name, composite.reason or "") for composite in report.composites if composite.outcome != "fused"
+        (without_uuids(composite.name), without_uuids(composite.reason or ""))
+        for composite in report.composites
+        if composite.outcome != "fused" and not composite.better_inlined
     )
-    for (name, reason), number in reasons.most_common(_LISTED):
-        yield _Caveat("not fused", f"{name if number == 1 else f'{number:,} x {name}'}: {reason}")
-    if len(reasons) > _LISTED:
-        yield _Caveat("not fused", f"and {len(reasons) - _LISTED:,} more, listed below")
+    for (name, reason), number in reasons.most_common(most):
+        yield Caveat("not fused", f"{name if number == 1 else f'{number:,} x {name}'}: {reason}")
+    if len(reasons) > most:
+        yield Caveat("not fused", f"and {len(reasons) - most:,} more")
 
 
-def _kernels(report: Report) -> Iterator[_Caveat]:
-    foreign = [name for name in report.custom_ops if name not in {*report.pack_kernels, *report.package_kernels}]
-    if foreign:
-        yield _Caveat("needs kernels", f"{listed(foreign)}: LiteRT has none for these custom ops")
-    if report.pack_kernels:
-        python = [name for name in report.pack_kernels if name in report.python_kernels]
-        alone = f", in Python only those for {listed(python)}" if python else ""
-        yield _Caveat("needs kernels", f"{listed(report.pack_kernels)}: litefuse's pack has them{alone}")
+def _kernels(report: Report) -> Iterator[Caveat]:
+    """Says for all custom ops that LiteRT does not run who has the kernels."""
+    names: dict[str, list[str]] = {}
+    for name in report.custom_ops:
+        names.setdefault(_owner(report, name), []).append(name)
+    if names:
+        text = "; ".join(f"{listed(ops)} ({owner})" for owner, ops in names.items())
+        yield Caveat("needs kernels", text)
 
 
-def _training(report: Report) -> Iterator[_Caveat]:
+def _owner(report: Report, name: str) -> str:
+    if name in report.package_kernels:
+        return f"{report.package_kernels[name]} has them"
+    if name not in report.pack_kernels:
+        return "yours: LiteRT has none"
+    return "in litefuse's pack" + (", in Python only" if name in report.python_kernels else "")
+
+
+def _training(report: Report) -> Iterator[Caveat]:
     mutable = [variable for variable in report.variables if variable.verdict == "mutable"]
     if any(variable.name.rpartition("/")[2] in _STATISTICS for variable in mutable):
-        yield _Caveat("training", _TRAINING)
+        yield Caveat("training", _TRAINING)
 
 
-def _needless(report: Report) -> Iterator[_Caveat]:
+def _needless(report: Report) -> Iterator[Caveat]:
     if report.needless_custom_ops:
         why = "a composite holds it, or it runs functions, or works on variables, tables or lists, or is a constant"
         names = ", ".join(report.needless_custom_ops)
-        yield _Caveat("no effect", f"{names}: requested as custom ops, but the output has no such op: {why}")
+        yield Caveat("no effect", f"{names}: requested as custom ops, but the output has no such op: {why}")

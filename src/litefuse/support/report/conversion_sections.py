@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from litefuse.support.report import CompositeReport, Report, VariableReport
-from litefuse.support.report.answer import answer_section
-from litefuse.support.report.caveats import caveat_section
+from litefuse.support.report.answer import answer_section, fused_of
+from litefuse.support.report.caveats import without_uuids
 from litefuse.support.report.sections import Column, Judgement, Section, count_of, op_section, shape_text, table
 
 if TYPE_CHECKING:
@@ -26,23 +27,35 @@ _LISTED = 5
 
 
 def report_sections(
-    report: Report, *, timings: bool = False, written: str = "", original: str = "", kernels: str = ""
+    report: Report,
+    *,
+    details: bool = False,
+    timings: bool = False,
+    written: str = "",
+    original: str = "",
+    kernels: str = "",
 ) -> list[Section]:
-    """Returns the sections of a conversion's report: the answer, what users have to know, and the details.
+    """Returns the sections of a conversion's report: the answer with what users have to know, and the details.
 
     Args:
         report: The report.
+        details: Whether to give the details.
         timings: Whether to list the time of every step.
         written: The file that the model was written to; empty if it is not written yet.
         original: The model that was converted, as the user named it.
         kernels: The folder that generated kernels were written to; empty if there are none.
     """
-    caveats = caveat_section(report)
+    sections = [answer_section(report, written=written, original=original, kernels=kernels, details=details)]
+    if details:
+        sections += _details(report)
+    if timings:
+        rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
+        sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
+    return sections
+
+
+def _details(report: Report) -> list[Section]:
     sections = [
-        answer_section(
-            report, written=written, original=original, kernels=kernels, caveats=caveats and caveats.judgement
-        ),
-        *([] if caveats is None else [caveats]),
         *([_composite_section(report.composites)] if report.composites else []),
         *([_chain_section(report.chains)] if report.chains is not None else []),
         *([_loop_section(report.loops)] if report.loops else []),
@@ -54,26 +67,22 @@ def report_sections(
         *([_retyped_section("widened", report.widened)] if report.widened else []),
         *_quantization_sections(report),
         *_target_sections(report),
-        op_section(report.op_counts, "Ops"),
+        _op_section(report),
     ]
     if report.lacking_ops:
         sections.append(_lacking_section(report.lacking_ops))
-    if report.custom_ops:
-        rows = [
-            (name, count_of(report.op_counts.get(name, 0), "op"), *_kernel_notes(report, name))
-            for name in report.custom_ops
-        ]
-        note = ""
-        if report.pack_kernels:
-            note = f"The model needs the kernels: {', '.join(report.pack_kernels)} (litefuse's pack)."
-        sections.append(Section("Custom ops that need kernels", rows, note=note))
-    if report.runtime_ops:
-        rows = [(name, count_of(report.op_counts.get(name, 0), "op")) for name in report.runtime_ops]
-        sections.append(Section("Custom ops that LiteRT has kernels for", rows))
-    if timings:
-        rows = [(step, f"{time * 1000:,.1f}") for step, time in report.timings.items()]
-        sections.append(Section("Time by step", rows, headings=("step", "ms"), right=frozenset({1})))
     return sections
+
+
+def _op_section(report: Report) -> Section:
+    """Counts the ops, and explains those that no model asks for."""
+    notes = [f"LiteRT has the kernels of the custom ops {', '.join(report.runtime_ops)}."] if report.runtime_ops else []
+    if report.copies:
+        notes.append(
+            f"{report.copies:,} of the MAXIMUM copy a value, which they take twice: LiteRT would read it from memory "
+            "that was moved or reused."
+        )
+    return replace(op_section(report.op_counts, "Ops"), note="\n".join(notes))
 
 
 def _renamed_section(report: Report) -> Section:
@@ -86,13 +95,10 @@ def _renamed_section(report: Report) -> Section:
 
 
 def _target_sections(report: Report) -> Iterator[Section]:
-    """Yields what the software of targets says, beyond the verdict."""
+    """Yields what the software of targets says, beyond the verdict and the refused ops."""
     for check in report.target_checks:
-        rows = [("refused" if not number else "", op) for number, op in enumerate(check.refused[:_LISTED])]
-        if len(check.refused) > _LISTED:
-            rows.append(("", f"and {len(check.refused) - _LISTED} more: litefuse check lists them"))
-        if rows := [*rows, *check.facts]:
-            yield Section(f"Target {check.target}", rows)
+        if check.facts:
+            yield Section(f"Target {check.target}", check.facts)
 
 
 def _quantization_sections(report: Report) -> list[Section]:
@@ -100,20 +106,12 @@ def _quantization_sections(report: Report) -> list[Section]:
         return []
     from litefuse.support.report.quantized_sections import quantization_sections  # few models are quantized
 
-    return quantization_sections(report.quantization, report.size)
-
-
-def _kernel_notes(report: Report, op: str) -> list[str]:
-    if op in report.package_kernels:
-        return [f"{report.package_kernels[op]} has the kernel"]
-    if op not in report.pack_kernels:
-        return []
-    return ["litefuse's pack has the kernel" + (", in Python only" if op in report.python_kernels else "")]
+    return quantization_sections(report.quantization, alone=False)
 
 
 def _outcome(composite: CompositeReport) -> str:
     if composite.outcome != "fused":
-        return f"not fused: {composite.reason}"
+        return f"{'by choice' if composite.better_inlined else 'not fused'}: {without_uuids(composite.reason or '')}"
     return f"fused into {composite.fused_into}, {composite.compared}"
 
 
@@ -157,22 +155,25 @@ def section_of_composite(composite: CompositeReport) -> Section:
 
 def _composite_section(composites: Sequence[CompositeReport]) -> Section:
     """Lists those that are alike together, and those that are not fused first."""
-    fused = sum(composite.outcome == "fused" for composite in composites)
+    fused, whole = fused_of(composites)
     rows: list[tuple[str, ...]] = []
     judgements: list[Judgement] = []
     for group in _alike(composites):
         first = group[0]
         outcome = _outcome(max(group, key=lambda composite: composite.error or 0.0))
-        judgement: Judgement = "good" if first.outcome == "fused" else "warn"
+        judgement: Judgement = None if first.better_inlined else "good" if first.outcome == "fused" else "warn"
         listed = group if len(group) <= _LISTED + 1 else group[:_LISTED]
-        rows += [(composite.name, composite.function, f"{composite.call_sites:,}", outcome) for composite in listed]
+        rows += [
+            (without_uuids(composite.name), composite.function, f"{composite.call_sites:,}", outcome)
+            for composite in listed
+        ]
         if len(listed) < len(group):
             others = group[len(listed) :]
             calls = sum(other.call_sites for other in others)
-            rows.append((first.name, f"and {len(others):,} more functions", f"{calls:,}", outcome))
+            rows.append((without_uuids(first.name), f"and {len(others):,} more functions", f"{calls:,}", outcome))
         judgements.extend(repeat(judgement, len(rows) - len(judgements)))
     return Section(
-        f"Composites: {fused:,} of {len(composites):,} fused",
+        f"Composites: {fused:,} of {whole:,} fused",
         rows,
         headings=("name", "function", "calls", "outcome"),
         right=frozenset({2}),
@@ -242,10 +243,10 @@ def _alike(composites: Iterable[CompositeReport]) -> list[list[CompositeReport]]
     for composite in composites:
         # Checked and unchecked composites must not be grouped.
         key = (
-            composite.name,
+            without_uuids(composite.name),
             composite.outcome,
             composite.fused_into,
-            composite.reason,
+            without_uuids(composite.reason or ""),
             composite.error is None,
             composite.unchecked,
             composite.note,

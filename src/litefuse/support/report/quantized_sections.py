@@ -31,14 +31,26 @@ _FORMS_OF_QUANTIZATION = {
 }
 
 
-def quantization_sections(quantization: QuantizationReport, size: int | None = None) -> list[Section]:
+def form_text(quantization: QuantizationReport) -> str:
+    """Returns the form of a quantization in words, and how many ops stayed as they were."""
+    form, floats = _FORMS_OF_QUANTIZATION[quantization.form], len(quantization.floats)
+    if not floats:
+        return form
+    ops = count_of(floats, "op")
+    if quantization.form in INTEGER_FORMS:
+        return f"{form}; {ops} stayed in floating point"
+    return f"{form}; the weights of {ops} stayed as they were"
+
+
+def quantization_sections(quantization: QuantizationReport, *, alone: bool = True) -> list[Section]:
     """Returns the sections about the quantization of a model.
 
     Args:
         quantization: The quantization.
-        size: The size of the quantized model in bytes; None if it is not known.
+        alone: Whether they stand alone; a conversion's report begins with form, sizes and difference.
     """
-    sections = [_effect_section(quantization, size)]
+    effect = _effect_section(quantization, alone=alone)
+    sections = [effect] if effect.rows else []
     if quantization.mixed is not None:
         sections.append(_mixed_section(quantization.mixed))
     if quantization.floats:
@@ -48,19 +60,18 @@ def quantization_sections(quantization: QuantizationReport, size: int | None = N
     return sections
 
 
-def _effect_section(quantization: QuantizationReport, size: int | None) -> Section:
+def _effect_section(quantization: QuantizationReport, *, alone: bool) -> Section:
     difference = "not measured"
     if quantization.error is not None:
         difference = f"{quantization.error:.1g} on {quantization.inputs}"
-    now = "" if size is None else f", {size / quantization.size_before:.0%} now"
-    rows = [
-        ("size", f"{count_of(quantization.size_before, 'byte')} before{now}"),
-        ("largest difference", f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference),
-    ]
+    rows = [("size", f"{count_of(quantization.size_before, 'byte')} before")] if alone else []
+    if alone or quantization.unchecked or len(quantization.outputs) > 1:
+        told = f"{difference}: {quantization.unchecked}" if quantization.unchecked else difference
+        rows.append(("largest difference", told))
     rows += [("weights", quantization.weights)] if quantization.weights else []
     rows += [("chosen", quantization.instead)] if quantization.instead else []
     is_far = quantization_is_far(quantization)
-    judgements: list[Judgement] = [None, "bad" if is_far else None]
+    judgements: list[Judgement] = ["bad" if is_far and row[0] == "largest difference" else None for row in rows]
     rows += _output_rows(quantization)
     kinds = quantization.kinds
     if quantization.form in INTEGER_FORMS:

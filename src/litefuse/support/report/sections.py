@@ -134,11 +134,11 @@ def count_of(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
-def listed(texts: Iterable[str]) -> str:
+def listed(texts: Iterable[str], most: int = _NAMED) -> str:
     """Lists the first texts, and says how many more there are."""
     texts = list(texts)
-    more = f" and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED + 1 else ""
-    return ", ".join(texts[:_NAMED] if more else texts) + more
+    more = f" and {len(texts) - most:,} more" if len(texts) > most + 1 else ""
+    return ", ".join(texts[:most] if more else texts) + more
 
 
 def shape_text(shape: Sequence[int | None] | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Judgement, Section, count_of, shape_text, time_text
@@ -20,17 +21,27 @@ _WIDTH = 76
 _SHARE = 0.005
 
 
-def benchmark_sections(benchmark: Benchmark, top: int | None = _TOP) -> list[Section]:
-    """Returns the sections of a benchmark: the answer, and then where the time goes.
+def benchmark_sections(benchmark: Benchmark, top: int | None = _TOP, *, details: bool = False) -> list[Section]:
+    """Returns the sections of a benchmark: the answer, and one table of the slowest ops, or of several models.
 
     Args:
         benchmark: The benchmark.
         top: How many ops, kinds and layers are listed; None for all.
+        details: Whether to tell all that was measured: also the time by kind, layer and partition.
     """
-    sections = [Section(_answer(benchmark), _machine(benchmark))]
     several = len(benchmark.measurements) > 1
-    if several:
-        sections.append(_overview(benchmark))
+    answer = Section(_answer(benchmark), _machine(benchmark))
+    sections = [answer, *([_overview(benchmark)] if several else [])]
+    if not details:
+        first = benchmark.measurements[0]
+        timed = _timed(first)
+        if not several and first.profiled and timed:
+            sections.append(_slowest(timed, first.profiled, top))
+        notes = dict.fromkeys(note for measurement in benchmark.measurements for note in measurement.notes)
+        sections[0] = replace(
+            answer, rows=[*answer.rows, *([] if several else _short_facts(first))], note=_lines(notes)
+        )
+        return sections
     for measurement in benchmark.measurements:
         sections += _of_model(measurement, top, named=several)
     return sections
@@ -114,7 +125,7 @@ def _of_model(measurement: Measurement, top: int | None, *, named: bool) -> list
     sections = [
         Section(", ".join(filter(None, (title, signature))), _facts(measurement), note=_lines(measurement.notes))
     ]
-    timed = [op for op in measurement.ops if op.seconds is not None and op.runs]
+    timed = _timed(measurement)
     if not measurement.profiled:
         return sections
     whole = measurement.profiled
@@ -125,6 +136,15 @@ def _of_model(measurement: Measurement, top: int | None, *, named: bool) -> list
     if measurement.partitions:
         sections.append(_partitions(measurement.partitions, whole, top))
     return [section for section in sections if section.rows or section.note]
+
+
+def _timed(measurement: Measurement) -> list[OpTime]:
+    return [op for op in measurement.ops if op.seconds is not None and op.runs]
+
+
+def _short_facts(measurement: Measurement) -> list[tuple[str, str]]:
+    """Returns the rows that most readers look for, from all facts."""
+    return [row for row in _facts(measurement) if row[0] in {"load", "first call", "memory", "explained"}]
 
 
 def _facts(measurement: Measurement) -> list[tuple[str, str]]:

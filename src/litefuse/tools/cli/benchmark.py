@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from litefuse.tools.cli.command import Command
-from litefuse.tools.cli.output import print_result, progress
+from litefuse.tools.cli.output import is_verbose, print_result, progress
 from litefuse.tools.cli.parameters import (
     INPUTS,
     KERNELS,
@@ -122,4 +122,4 @@ def benchmark(
             on_step=show,
             **options,
         )
-    print_result(measured.to_json, lambda: benchmark_sections(measured, top))
+    print_result(measured.to_json, lambda: benchmark_sections(measured, top, details=is_verbose()))

@@ -13,7 +13,16 @@ import cloup
 from litefuse.support.options.conversion import Conversion, Debugging, Graph, Limits, Quantization
 from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
 from litefuse.tools.cli.json_output import wrote
-from litefuse.tools.cli.output import HTML, attempted, check_page, check_writable, print_result, progress, save_page
+from litefuse.tools.cli.output import (
+    HTML,
+    attempted,
+    check_page,
+    check_writable,
+    is_verbose,
+    print_result,
+    progress,
+    save_page,
+)
 from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, OptionalValueCommand, metadata_of
 
 if TYPE_CHECKING:
@@ -89,7 +98,12 @@ def convert(
         from litefuse.support.report.conversion_sections import report_sections
 
         return report_sections(
-            result.report, timings=timings, written=str(path), original=str(model), kernels=str(result.kernels or "")
+            result.report,
+            details=is_verbose(),
+            timings=timings,
+            written=str(path),
+            original=str(model),
+            kernels=str(result.kernels or ""),
         )
 
     print_result(result.report.to_json, sections)

@@ -8,14 +8,14 @@ from click.shell_completion import CompletionItem
 from litefuse.errors import LitefuseError
 from litefuse.tools.cli.command import Command, Group, all_options_applied, parse_size, value_for_all
 from litefuse.tools.cli.failures import ExitCode
-from litefuse.tools.cli.output import print_result, print_sections, progress
+from litefuse.tools.cli.output import is_verbose, print_result, print_sections, progress
 from litefuse.tools.cli.parameters import beginning
 
 
 @click.group(cls=Group, invoke_without_command=True, subcommand_metavar="[COMMAND]")
 @click.pass_context
 def doctor(context: click.Context) -> None:
-    """Check the installation, and show what is missing or broken.
+    """Check the installation, and show what is missing or broken; with -v, all of it.
 
     Checks Python, the system, memory and disk space; installed packages, and whether they are compatible and safe; the
     lowering engine and the runtime, each loaded and run in a separate process; kernels, the compiler, extras and
@@ -31,7 +31,7 @@ def doctor(context: click.Context) -> None:
         with progress("Looking at the installation"):
             diagnosis = diagnose()
         code = ExitCode.DONE if diagnosis.ok else ExitCode.FAILED
-        print_result(diagnosis.to_json, lambda: diagnosis_sections(diagnosis), code)
+        print_result(diagnosis.to_json, lambda: diagnosis_sections(diagnosis, details=is_verbose()), code)
 
 
 @click.command(cls=Command)

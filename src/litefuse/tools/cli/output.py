@@ -167,6 +167,11 @@ def progress(title: str, *, quiet: bool = False) -> Generator[Callable[[str], No
         yield on_step
 
 
+def is_verbose() -> bool:
+    """Whether the running command has ``-v``: reports then have their details."""
+    return bool(value_for_all("verbose"))
+
+
 def _logs_to_terminal() -> bool:
     """Whether the running command shows events on the standard error, beside which progress cannot be drawn."""
     return bool(value_for_all("verbose") or value_for_all("log_level")) and not value_for_all("log_file")

@@ -12,7 +12,7 @@ import cloup
 from litefuse.support.options.conversion import FileQuantization, ProcessOptions, Quantization
 from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
 from litefuse.tools.cli.json_output import wrote
-from litefuse.tools.cli.output import check_writable, print_result, progress
+from litefuse.tools.cli.output import check_writable, is_verbose, print_result, progress
 from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, OptionalValueCommand, metadata_of
 
 if TYPE_CHECKING:
@@ -59,6 +59,6 @@ def quantize(model: Path, output: Path, labels: Path | None, plug_ins: tuple[str
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
 
-        return report_sections(result.report, written=str(output), original=str(model))
+        return report_sections(result.report, details=is_verbose(), written=str(output), original=str(model))
 
     print_result(result.report.to_json, sections)

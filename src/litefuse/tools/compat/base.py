@@ -116,7 +116,13 @@ class Converter:
                     raise
                 size = source.size(path)
         report = result.report
-        result.report = replace(report, source=source.name, source_size=size, timings={**timings, **report.timings})
+        result.report = replace(
+            report,
+            source=source.name,
+            source_size=size,
+            seconds=report.seconds + sum(timings.values()),
+            timings={**timings, **report.timings},
+        )
         self.result = result
         return result.model_bytes
 

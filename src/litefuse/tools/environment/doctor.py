@@ -69,14 +69,28 @@ def _guarded(name: str, area: Area, check: Check) -> list[Finding]:
     return findings
 
 
-def diagnosis_sections(diagnosis: Diagnosis) -> list[Section]:
-    """Returns a table for each area, and the verdict."""
-    sections: list[Section] = []
+def diagnosis_sections(diagnosis: Diagnosis, *, details: bool = False) -> list[Section]:
+    """Returns the verdict, then what does not work and what is not installed.
+
+    Args:
+        diagnosis: The diagnosis.
+        details: Whether to list what works, too, in a table for each area.
+    """
+    sections = [_verdict(diagnosis)]
+    if not details:
+        faults = [finding for finding in diagnosis.findings if finding.state not in {"works", "missing"}]
+        faults += [finding for finding in diagnosis.findings if finding.state == "missing"]
+        faults.sort(key=lambda finding: not finding.is_fatal)
+        if faults:
+            sections.append(
+                Section("What is missing or broken", [*map(_row, faults)], judgements=[*map(_judgement, faults)])
+            )
+        return sections
     for area, title in _TITLES.items():
         findings = [finding for finding in diagnosis.findings if finding.area == area]
         if findings:
             sections.append(Section(title, [*map(_row, findings)], judgements=[*map(_judgement, findings)]))
-    return [*sections, _verdict(diagnosis)]
+    return sections
 
 
 def _row(finding: Finding) -> tuple[str, str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -161,7 +161,7 @@ def extras() -> Iterator[Finding]:
             for requirement in required
             if not requirement.fits
         ]
-        install = f"pip install '{_OWN}[{name}]'"
+        install = _install(name, required)
         if declared and not required:
             yield Finding("extras", name, "missing", f"{what}no packages for this system and Python")
         elif absent:
@@ -173,6 +173,24 @@ def extras() -> Iterator[Finding]:
             yield Finding("extras", name, "works", f"{what}{versions or 'installed'}")
 
 
+def _install(extra: str, required: Sequence[Required]) -> str:
+    """Returns the command that installs an extra, without another TensorFlow than the installed one.
+
+    Each distribution of TensorFlow would overwrite files of the others. tf_keras depends on one of them.
+    """
+    installed = tensorflow_packages()
+    brought = {package.name for package in required if package.name in TENSORFLOWS}
+    if not installed or not brought - installed.keys():
+        return f"pip install '{_OWN}[{extra}]'"
+    version = ".".join(_minor(next(iter(installed.values()))))
+    lacking = [
+        f"'tf_keras=={version}.*'" if package.name.replace("-", "_") == "tf_keras" else f"'{package.requirement}'"
+        for package in required
+        if package.name not in TENSORFLOWS and not package.fits
+    ]
+    return f"pip install --no-deps {' '.join(lacking)}" if lacking else ""
+
+
 def conflicts() -> Iterator[Finding]:
     """Looks for packages that do not go together, and releases that are not safe."""
     installed = tensorflow_packages()
@@ -181,7 +199,7 @@ def conflicts() -> Iterator[Finding]:
     keras = version_of("keras")
     if keras is not None and not is_corrected(keras):
         text = f"Keras {keras} lets a file run code or read other ones, so litefuse does not read files with it"
-        hint = f"Install {CORRECTED_TEXT}: pip install --upgrade '{_OWN}[keras]'."
+        hint = f"Install {CORRECTED_TEXT}: pip install --upgrade 'keras>=3.15.1'."
         yield Finding("packages", "keras", "warning", text, hint)
     backends = ("tensorflow", "jax", "torch")
     if keras is not None and all(importlib.util.find_spec(backend) is None for backend in backends):

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from litefuse.support.report import CompositeReport, Report
+from litefuse.support.report.answer import fused_of
 from litefuse.support.report.conversion_sections import report_sections
 from litefuse.support.report.html import SECTIONS_STYLE, escaped, sections_html
 from litefuse.support.report.sections import VERDICTS, count_of
@@ -93,8 +94,7 @@ def _answers(content: Content) -> str:
     answers.append(("", count_of(ops, "op"), "in the file"))
     report = content.report
     if report is not None and report.composites:
-        fused = sum(composite.call_sites for composite in report.composites if composite.outcome == "fused")
-        whole = sum(composite.call_sites for composite in report.composites)
+        fused, whole = fused_of(report.composites)
         answers.append(("good" if fused == whole else "warn", f"{fused} of {whole}", "composites fused"))
     if content.verification is not None:
         verdict = content.verification.verdict
@@ -135,7 +135,7 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
     if content.benchmark is not None:
         from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 
-        told = sections_html(benchmark_sections(content.benchmark), style=False)
+        told = sections_html(benchmark_sections(content.benchmark, details=True), style=False)
         yield (
             "time",
             "Time",
@@ -156,7 +156,7 @@ def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
         yield "quantization", "Quantization", f'<div class="scroll">{told}</div>'
     yield "signatures", "Signatures and variables", _signatures(content)
     if content.report is not None:
-        told = sections_html(report_sections(content.report, timings=True), style=False)
+        told = sections_html(report_sections(content.report, details=True, timings=True), style=False)
         yield "report", "Conversion", told
     yield "ops", "Ops", f"<details><summary>All ops of the file</summary>{tables.ops_table(content)}</details>"
     yield "about", "About this page", _about(content)

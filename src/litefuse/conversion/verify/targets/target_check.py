@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from litefuse.conversion.verify.verification import OutputVerdict
-from litefuse.support.report.caveats import worst_of
 from litefuse.support.report.json_form import json_form
-from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text
+from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text, worst_of
 
 TargetVerdict: TypeAlias = Literal["accelerated", "partly", "refused", "differs", "inconclusive", "unknown"]
 """The verdict for a target: ``accelerated``: it takes every op, and where it runs the file, it gives the CPU's numbers;
@@ -132,15 +131,28 @@ def target_sections(check: TargetCheck) -> list[Section]:
     rows = [(report.target, verdict_text(report)) for report in check.reports]
     rows += [(name, f"not checked: {why}") for name, why in check.skipped]
     judgements: list[Judgement] = [VERDICTS[report.verdict] for report in check.reports]
-    taken = [report.verdict for report in check.reports].count("accelerated")
-    takes = "takes" if taken == 1 else "take"
-    title = f"{check.model}: {taken:,} of {count_of(len(check.reports), 'target')} {takes} all of it"
     sections = [
-        Section(title, rows, judgements=[*judgements, *[None] * len(check.skipped)], judgement=worst_of(judgements))
+        Section(
+            f"{check.model}: {_answer(check)}",
+            rows,
+            judgements=[*judgements, *[None] * len(check.skipped)],
+            judgement=worst_of(judgements),
+        )
     ]
     for report in check.reports:
         sections += _sections(report)
     return sections
+
+
+def _answer(check: TargetCheck) -> str:
+    """Says how many targets take all of the file, of those of which that is known."""
+    known = [report.verdict for report in check.reports if report.verdict != "unknown"]
+    unknown = len(check.reports) - len(known)
+    if not known:
+        return f"unknown whether {' and '.join(report.target for report in check.reports) or 'a target'} can run it"
+    taken = known.count("accelerated")
+    text = f"{taken:,} of {count_of(len(known), 'target')} {'takes' if taken == 1 else 'take'} all of it"
+    return f"{text}, {unknown:,} unknown" if unknown else text
 
 
 _TEXTS: Mapping[TargetVerdict, str] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from litefuse.fusions.fusion import find_fusion
-from litefuse.fusions.layer_arguments import loop_is_faster, unrolled_is_faster
+from litefuse.fusions.layer_arguments import faster_than, loop_is_faster, unrolled_is_faster
 from litefuse.fusions.recognizers.recognizer import HOISTED, Recognition
 from litefuse.fusions.recognizers.recurrent.cells import Step, simple_rnn_cells
 from litefuse.fusions.recognizers.recurrent.chains import Chain, find_chains
@@ -75,9 +75,9 @@ class LayerSearch:
         if reason is not None:
             return f"{reason}{HOISTED}"
         if self._form == "loop":
-            return f"{name}, left as it is by choice"
+            return f"{name}, a loop by choice (--rnn, or the target)"
         if self._form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps, layer.batch):
-            return f"{name} over {_count(layer.steps)} steps: the loop is faster than the fused op"
+            return f"{name} over {_count(layer.steps)} steps: {faster_than(cell.op or '')}"
         return None
 
     def _recognize_chains(self, module: ir.Module, function: func.FuncOp) -> bool:
@@ -99,9 +99,9 @@ class LayerSearch:
         composite, steps = chain.steps[0].cell.composite, len(chain.steps)
         reason = self._reason_of_cell(chain.steps[0], name)
         if reason is None and self._form == "loop":
-            return f"{name}, left as it is by choice"
+            return f"{name}, unrolled by choice (--rnn, or the target)"
         if reason is None and self._form == "auto" and unrolled_is_faster(composite, chain.units or 0, steps):
-            return f"{name} over {steps} steps: it is faster than the fused op"
+            return f"{name} over {steps} steps: {faster_than(chain.steps[0].cell.op or '', 'it')}"
         return reason
 
     def _reason_of_cell(self, step: Step, name: str) -> str | None:
