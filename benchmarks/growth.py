@@ -28,32 +28,36 @@ def measure_growth(folder: Path, repeats: int) -> list[dict[str, Any]]:
     return rows
 
 
-def document(rows: Sequence[dict[str, Any]], pictures: Path) -> list[str]:
-    """The results in Markdown, with their plots."""
-    lines = paragraph(_ABOUT)
-    for kind, title, unit in (
-        ("chain", "Time by the number of ops", "ops"),
-        ("unrolled", "Time by the number of unrolled steps", "steps"),
-        ("matrices", "Memory by the size of the weights", "MB of weights"),
-    ):
-        found = [row for row in rows if row["model"].startswith(kind)]
+_KINDS = (
+    ("chain", "Time by the number of ops", "ops"),
+    ("unrolled", "Time by the number of unrolled steps", "steps"),
+    ("matrices", "Memory by the size of the weights", "MB of weights"),
+)
+
+
+def drawn(rows: list[dict[str, Any]], pictures: Path) -> list[dict[str, Any]]:
+    """The results, after their plots are written."""
+    for kind, title, unit in _KINDS:
         what = "peak_bytes" if kind == "matrices" else "seconds"
         points = {
             name: [
                 (int(row["model"].partition(":")[2]), median(row, name, what) / (1e6 if kind == "matrices" else 1))
-                for row in found
-                if name == "litefuse" or not stock_failure(row)
+                for row in rows
+                if row["model"].startswith(kind) and (name == "litefuse" or not stock_failure(row))
             ]
             for name in CONVERTERS
         }
         plot(pictures / f"{kind}.svg", title, unit, "MB" if kind == "matrices" else "s", points)
-        cells = [_cells(row) for row in found]
-        lines += [
-            *table([unit, "litefuse", "stock", "ratio", "memory", "stock", "allocated", "stock", ""], cells, text=0),
-            "",
-            f"![{title}](benchmarks/{kind}.svg)",
-            "",
-        ]
+    return rows
+
+
+def document(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The results in Markdown, with their plots."""
+    lines = paragraph(_ABOUT)
+    heads = ["litefuse", "stock", "ratio", "memory", "stock", "allocated", "stock", ""]
+    for kind, title, unit in _KINDS:
+        cells = [_cells(row) for row in rows if row["model"].startswith(kind)]
+        lines += [*table([unit, *heads], cells, text=0), "", f"![{title}](benchmarks/{kind}.svg)", ""]
     return lines[:-1]
 
 

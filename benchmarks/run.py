@@ -1,8 +1,8 @@
 """All benchmarks, or some of their sections: ``pip install '.[bench]' && python benchmarks/run.py``.
 
-It writes ``docs/explanation/benchmarks/results.json``, and from it ``docs/explanation/benchmarks.md`` and its plots;
-results of sections that are not run stay as they are. All of it takes about an hour, 16 GB of memory and 20 GB of disk.
-Nothing else should run on the machine.
+It writes ``docs/explanation/benchmarks/results.json``, from which the site has the tables of
+``docs/explanation/benchmarks.md``; results of sections that are not run stay as they are. All of it takes about an
+hour, 16 GB of memory and 20 GB of disk. Nothing else should run on the machine.
 """
 
 from __future__ import annotations
@@ -36,8 +36,7 @@ from process import machine
 import conversion
 import kernels
 
-_DOCS = Path(__file__).parents[1] / "docs" / "explanation"
-_RESULTS = _DOCS / "benchmarks" / "results.json"
+_RESULTS = Path(__file__).parents[1] / "docs" / "explanation" / "benchmarks" / "results.json"
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,12 @@ SECTIONS = {
     "conversion": Section("Conversion: time and memory", _conversions, conversion.document, 3),
     "floor": Section("The engine alone", _floors, floor.document, 5),
     "large": Section("Large models", large.measure_large, lambda rows, _: large.document(rows), 0),
-    "growth": Section("Growth", growth.measure_growth, lambda rows, _: growth.document(rows, _RESULTS.parent), 0),
+    "growth": Section(
+        "Growth",
+        lambda folder, repeats: growth.drawn(growth.measure_growth(folder, repeats), _RESULTS.parent),
+        lambda rows, _: growth.document(rows),
+        0,
+    ),
     "outputs": Section("Output files: latency and size", _latencies, lambda rows, _: latency.document(rows), 0),
     "speed": Section(
         "Output files: the speed of a hundred models",
@@ -120,16 +124,20 @@ SECTIONS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, and write the page."""
+    """Measure, or print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "sections", nargs="*", choices=[[], *SECTIONS], default=[], metavar="SECTION", help=", ".join(SECTIONS)
     )
     parser.add_argument("--repeats", type=int, help="how often each thing is measured")
     parser.add_argument("--folder", type=Path, help="where models are made and kept (default: a temporary folder)")
+    parser.add_argument("--page", action="store_true", help="only print what was measured, as Markdown")
     parser.add_argument("--section", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     results: dict[str, Any] = json.loads(_RESULTS.read_text()) if _RESULTS.exists() else {}
+    if options.page:
+        print("\n".join(page(results)))
+        return
     if options.section:  # in a process of its own
         section = SECTIONS[options.section]
         repeats = section.repeats if options.repeats is None else options.repeats
@@ -142,7 +150,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         }
         _RESULTS.parent.mkdir(parents=True, exist_ok=True)
         _RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-        (_DOCS / "benchmarks.md").write_text("\n".join(page(results)) + "\n")
         return
     with tempfile.TemporaryDirectory(prefix="litefuse-benchmark-") as temporary:
         folder = options.folder or Path(temporary)
@@ -154,13 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def page(results: dict[str, Any]) -> list[str]:
-    """The whole page, from the results of all sections that were ever run."""
-    lines = [
-        "# Benchmarks",
-        "",
-        "Written by `python benchmarks/run.py`, from [its numbers](benchmarks/results.json).",
-        "",
-    ]
+    """The sections of the page, from the results of all that were ever run."""
+    lines: list[str] = []
     for name, section in SECTIONS.items():
         if name not in results:
             continue

@@ -1,11 +1,10 @@
-"""Measure ops at the edge, and write that into docs/explanation/differences.md: ``python -m scripts.measure_edges``.
+"""Measure ops at the edge: ``python -m scripts.measure_edges``.
 
-What is measured goes to ``tests/tensorflow/edges/edges.json``; with ``--recorded``, the page is made of what is there.
+What is measured goes to ``tests/tensorflow/edges/edges.json``, of which docs/explanation/differences.md has a part.
 """
 
 from __future__ import annotations
 
-import argparse
 import platform
 import tempfile
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from tests.tensorflow.edges.answers import answers, rows_of
 from tests.tensorflow.edges.cases import FAMILIES
 from tests.tensorflow.edges.measure import differences, measured
-from tests.tensorflow.edges.page import PAGE, page, record
+from tests.tensorflow.edges.page import record
 from tests.tensorflow.edges.structures import CASES
 from tests.tensorflow.process import TensorFlow
 
@@ -30,23 +29,19 @@ def _processor() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--recorded", action="store_true", help="only write the page")
-    if not parser.parse_args().recorded:
-        with tempfile.TemporaryDirectory() as folder:
-            tensorflow = TensorFlow(Path(folder))
-            rows = [row for family in FAMILIES for row in differences(family, measured(tensorflow, family))]
-            names = [*CASES]
-            for begin in range(0, len(names), _AT_ONCE):
-                rows += rows_of(answers(tensorflow, names[begin : begin + _AT_ONCE]))
-            tensorflow.close()
-        versions = {
-            "tensorflow": version_of("tensorflow-cpu") or version_of("tensorflow") or "",
-            "litert": version_of("ai-edge-litert") or "",
-            "processor": _processor(),
-        }
-        record(rows, versions)
-    PAGE.write_text(page(PAGE.read_text()))
+    with tempfile.TemporaryDirectory() as folder:
+        tensorflow = TensorFlow(Path(folder))
+        rows = [row for family in FAMILIES for row in differences(family, measured(tensorflow, family))]
+        names = [*CASES]
+        for begin in range(0, len(names), _AT_ONCE):
+            rows += rows_of(answers(tensorflow, names[begin : begin + _AT_ONCE]))
+        tensorflow.close()
+    versions = {
+        "tensorflow": version_of("tensorflow-cpu") or version_of("tensorflow") or "",
+        "litert": version_of("ai-edge-litert") or "",
+        "processor": _processor(),
+    }
+    record(rows, versions)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,17 @@
 """Lays the documentation out for the site's generator: ``python -m scripts.stage_site FOLDER``.
 
 In the repository, links lead to files, as they do on GitHub, also out of the folder ``docs``. The site has the pages
-of ``docs`` and those in ``PAGES``: links to other files become links to the repository. What the generator would not
-say is an error: a link to a file that is not there, a page that the navigation lacks, an indentation that only GitHub
-reads.
+of ``docs`` and those in ``PAGES``: links to other files become links to the repository. Tables of what the code or a
+record has are not kept in pages: a line ``<!-- made by MODULE:FUNCTION -->`` becomes what the function returns. What
+the generator would not say is an error: a link to a file that is not there, a page that the navigation lacks, an
+indentation that only GitHub reads.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import pkgutil
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -30,6 +32,7 @@ PAGES = {
 }
 _CONFIGURATION = "zensical.toml"
 _LEFT_OUT = {"requirements.txt"}
+_MADE = re.compile(r"^<!-- made by ([\w.]+:\w+) -->$", flags=re.MULTILINE)
 
 
 def stage(root: Path, folder: Path) -> list[str]:
@@ -63,7 +66,7 @@ def stage(root: Path, folder: Path) -> list[str]:
 
 def _page(path: Path, root: Path, places: Mapping[Path, str]) -> tuple[str, list[str]]:
     """A page as it is on the site, and what is wrong with it."""
-    text = path.read_text(encoding="utf-8")
+    text = completed(path.read_text(encoding="utf-8"))
     faults = [f":{line}: {what}" for line, what in misread(text)]
 
     def moved(link: str) -> str:
@@ -81,6 +84,11 @@ def _page(path: Path, root: Path, places: Mapping[Path, str]) -> tuple[str, list
         return f"{REPOSITORY}/{kind}/main/{quote(to.relative_to(root).as_posix())}{hash_sign}{anchor}"
 
     return relinked(text, moved), faults
+
+
+def completed(text: str) -> str:
+    """A page with what it says to be made in its place."""
+    return _MADE.sub(lambda mark: pkgutil.resolve_name(mark[1])(), text)
 
 
 def misplaced(configuration: str, places: Iterable[str]) -> list[str]:

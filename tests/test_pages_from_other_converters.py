@@ -11,7 +11,6 @@ import click
 import pytest
 
 import litefuse
-from litefuse.support.options.names_elsewhere import name_elsewhere
 from litefuse.tools.cli.app import app
 
 TUTORIALS = Path(__file__).parents[1] / "docs" / "tutorials"
@@ -51,16 +50,3 @@ def test_what_it_is_called_here_is_there(page: str) -> None:
 def test_what_is_not_there_is_found() -> None:
     page = '| a | b |\n| `x=1` | `quantize="int8"`, `quantise=1`, `--quantize int8`, `--quantise` | `c=1` |\n'
     assert unknown(page) == ["quantise", "--quantise"]
-
-
-def test_flags_of_tflite_convert_are_answered() -> None:
-    page = (TUTORIALS / "from-tflite-converter.md").read_text(encoding="utf-8")
-    section = page.split("## tflite_convert\n")[1].split("\n## ")[0]
-    flags = [
-        flag
-        for row in section.splitlines()
-        if row.startswith("| `")
-        for flag in re.findall(r"--(\w+)", row.split("|")[1])
-    ]
-    assert len(flags) > 20
-    assert [flag for flag in flags if flag not in ARGUMENTS and name_elsewhere(flag) is None] == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from scripts.stage_site import misplaced, misread, stage
+from scripts.stage_site import completed, misplaced, misread, stage
 
 import litefuse
 
@@ -17,11 +17,22 @@ ROOT = Path(__file__).parents[1]
 
 def test_the_documentation_is_ready_for_the_site(tmp_path: Path) -> None:
     assert stage(ROOT, tmp_path) == []
+    assert "\n## litefuse convert\n" in (tmp_path / "docs" / "reference" / "cli.md").read_text()
     security = (tmp_path / "docs" / "project" / "security.md").read_text()
-    assert "](../reference/python-api.md#what-it-takes)" in security
+    assert "](../guides/models.md)" in security
     adding = (tmp_path / "docs" / "guides" / "adding.md").read_text()
     assert "](https://github.com/litefuse/litefuse/blob/main/src/litefuse/errors.py)" in adding
     assert "](../project/contributing.md#where-things-are)" in adding
+
+
+def made() -> str:
+    return "| a table |"
+
+
+def test_what_is_made_is_in_its_place() -> None:
+    assert completed("before\n<!-- made by tests.test_site:made -->\nafter\n") == "before\n| a table |\nafter\n"
+    with pytest.raises((ImportError, AttributeError)):
+        completed("<!-- made by tests.test_site:nothing -->")
 
 
 def repository(folder: Path, **pages: str) -> Path:

@@ -1,1 +1,1 @@
-"""Public architectures, converted: ``python -m benchmarks.architectures`` writes docs/reference/models.md."""
+"""Public architectures, converted: ``python -m benchmarks.architectures`` measures them for models.md."""

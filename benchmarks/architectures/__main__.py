@@ -1,4 +1,4 @@
-"""Converts and measures public architectures, and writes docs/reference/models.md.
+"""Converts and measures public architectures: docs/reference/models.md has the results.
 
 ``pip install -e '.[test,bench]' && pip install --no-deps -r tests/requirements.txt``, then
 ``python -m benchmarks.architectures``. Each model's results are a file in ``benchmarks/architectures/measured``, which
@@ -15,30 +15,24 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.architectures.catalog import ARCHITECTURES, Architecture
 from benchmarks.architectures.measuring import STAGES, Limits, Work, measure_stages
-from benchmarks.architectures.page import page
+from benchmarks.architectures.page import MEASURED, read
 from benchmarks.process import machine
 
 from litefuse.support.files.whole_file import whole_file
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
-_MEASURED = Path(__file__).with_name("measured")
-_PAGE = _REPOSITORY / "docs" / "reference" / "models.md"
-
 
 def main(arguments: Sequence[str] | None = None, architectures: Mapping[str, Architecture] = ARCHITECTURES) -> None:
-    """Measures what is missing, and writes the page."""
+    """Measures what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="models (default: all)")
     parser.add_argument("--stages", default=",".join(STAGES), metavar="A,B", help="%(default)s")
     parser.add_argument("--again", action="store_true", help="measure what was measured before, too")
     parser.add_argument("--failed", action="store_true", help="measure what failed before, too")
     parser.add_argument("--folder", type=Path, help="where models are kept, 20 GB of them (default: nowhere)")
-    parser.add_argument("--measured", type=Path, default=_MEASURED, help="where the results are")
-    parser.add_argument("--page", type=Path, default=_PAGE, help="the page to write")
+    parser.add_argument("--measured", type=Path, default=MEASURED, help="where the results are")
     parser.add_argument("--seconds", type=float, default=Limits.seconds, help="the limit of each process")
     parser.add_argument(
         "--memory", type=float, default=Limits.memory / 1e9, metavar="GB", help="the same of its memory"
@@ -71,33 +65,11 @@ def main(arguments: Sequence[str] | None = None, architectures: Mapping[str, Arc
                     partial.write_text(json.dumps(row, indent=1) + "\n", "utf-8")
             if options.folder is None:
                 shutil.rmtree(work.folder)
-    write_page(architectures, options.measured, options.page)
 
 
 def file_name(name: str) -> str:
     """The name of an architecture as that of a file."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-def read(file: Path) -> dict[str, Any]:
-    """The results of an architecture.
-
-    Raises:
-        SystemExit: They are not JSON.
-    """
-    try:
-        return json.loads(file.read_bytes())
-    except ValueError as error:
-        raise SystemExit(f"{file}: {error}: remove it, and its model is measured again") from error
-
-
-def write_page(architectures: Mapping[str, Architecture], measured: Path, place: Path) -> None:
-    """Writes the page from the results."""
-    rows = [read(file) for file in sorted(measured.glob("*.json"))]
-    lines = page([*architectures.values()], {row["model"]: row for row in rows})
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(place) as partial:
-        partial.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

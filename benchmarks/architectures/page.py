@@ -1,21 +1,46 @@
-"""docs/reference/models.md, from what was measured."""
+"""The tables of docs/reference/models.md, from what was measured."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from benchmarks.architectures.catalog import Architecture
+from benchmarks.architectures.catalog import ARCHITECTURES, Architecture
 from benchmarks.architectures.measuring import STAGES, TARGETS
 from benchmarks.document import milliseconds, paragraph, table
 
+MEASURED = Path(__file__).with_name("measured")
 _TITLES = {"litert": "CompiledModel", "gpu": "GPU", "ethos-u": "Ethos-U", "micro": "micro"}
 
 
+def made() -> str:
+    """What is recorded of all architectures, as Markdown."""
+    return "\n".join(page([*ARCHITECTURES.values()], measured(MEASURED)))
+
+
+def measured(folder: Path) -> dict[str, dict[str, Any]]:
+    """The results in a folder, by the architectures' names."""
+    return {row["model"]: row for row in map(read, sorted(folder.glob("*.json")))}
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The results of an architecture.
+
+    Raises:
+        SystemExit: They are not JSON.
+    """
+    try:
+        return json.loads(file.read_bytes())
+    except ValueError as error:
+        raise SystemExit(f"{file}: {error}: remove it, and its model is measured again") from error
+
+
 def page(architectures: Sequence[Architecture], measured: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The lines of the page.
+    """The lines of the tables.
 
     Args:
         architectures: All of them.
@@ -24,7 +49,7 @@ def page(architectures: Sequence[Architecture], measured: Mapping[str, Mapping[s
     known = [each for each in architectures if each.name in measured]
     rows = [measured[each.name] for each in known]
     missing = ", ".join(_one_line(each.name) for each in architectures if each.name not in measured)
-    lines = ["# Models", "", *paragraph(_ABOUT), *paragraph(_FILES), *paragraph(_USES), *paragraph(_summary(rows))]
+    lines = paragraph(_summary(rows))
     if missing:
         lines += paragraph(f"Not measured yet: {missing}.")
     for group in dict.fromkeys(each.group for each in known):
@@ -169,23 +194,6 @@ def _machine(facts: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {value}" for key, value in facts.items())
 
 
-_ABOUT = """
-Public architectures, converted by litefuse. Written by `python -m benchmarks.architectures`, from
-[its numbers](../../benchmarks/architectures/measured). Weights are random, because this compares converters, not
-trained models; the batch is one. Configurations that are smaller than the published ones say so.
-"""
-_FILES = """
-*nodes*: nodes of the SavedModel that compute something; *ops*: ops of the LiteRT file, and of the stock converter's
-(`tf.lite.TFLiteConverter`, with its defaults); *fused*: composites and recognized layers that became one op (a
-recurrent layer that is faster as a loop stays one); *int8*: the size with `--quantize int8`; *error*: the largest
-difference from TensorFlow in one call, as in `litefuse verify`: relative to an output's largest value.
-"""
-_USES = """
-The second table of each group has the verdict of `litefuse check` on the file converted for a target (`--target`; in
-int8 for Ethos-U and microcontrollers): whether the target takes all ops, or how many it leaves to the CPU or refuses.
-Microcontrollers are checked only for files below 4 MB; the time on Ethos-U is estimated by Vela, its compiler. Latency
-is the median of calls in LiteRT with XNNPACK and one thread.
-"""
 _NOISE = """
 Each latency is the smallest of three medians. The machine was not idle, which can only have made them longer.
 """

@@ -12,28 +12,21 @@ import pytest
 from benchmarks.architectures.__main__ import file_name, main
 from benchmarks.architectures.catalog import ARCHITECTURES, Architecture
 from benchmarks.architectures.measuring import STAGES, Limits, Work, measure_stages
-from benchmarks.architectures.page import page
+from benchmarks.architectures.page import MEASURED, made, measured, page
 
 from tests.litert.runtime.models import Graph, model
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-MEASURED = REPOSITORY / "benchmarks" / "architectures" / "measured"
-
-
-def measured(folder: Path) -> dict[str, Any]:
-    rows = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
-    return {row["model"]: row for row in rows}
 
 
 def run(folder: Path, *arguments: str, architectures: dict[str, Architecture]) -> tuple[dict[str, Any], str]:
     """The results and the page."""
-    main([*arguments, "--measured", str(folder / "measured"), "--page", str(folder / "page.md")], architectures)
-    return measured(folder / "measured"), (folder / "page.md").read_text("utf-8")
+    main([*arguments, "--measured", str(folder / "measured")], architectures)
+    rows = measured(folder / "measured")
+    return rows, "\n".join(page([*architectures.values()], rows))
 
 
-def test_the_page_says_what_was_measured() -> None:
-    text = (REPOSITORY / "docs" / "reference" / "models.md").read_text("utf-8")
-    assert text.splitlines() == page([*ARCHITECTURES.values()], measured(MEASURED))
+def test_the_page_has_every_model_that_was_measured() -> None:
+    text = made()
+    assert [name for name in measured(MEASURED) if text.count(f"\n| {name} |") != 2] == []
 
 
 def test_the_page_names_what_was_not() -> None:

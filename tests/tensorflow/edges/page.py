@@ -1,4 +1,4 @@
-"""What is recorded of numbers at the edge, and the part of the page of differences that it makes."""
+"""What is recorded of numbers at the edge, and the part of the page of differences that is made of it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tests.tensorflow.edges.cases import FAMILIES
 from tests.tensorflow.edges.measure import Row
 from tests.tensorflow.edges.structures import CASES
 
-PAGE = Path(__file__).resolve().parents[3] / "docs/explanation/differences.md"
 RECORD = Path(__file__).with_name("edges.json")
-_BEGIN, _END = "<!-- edges: python -m scripts.measure_edges -->\n", "<!-- end of edges -->\n"
 # So many inputs with the same results are named.
 _NAMED = 5
 # What LiteRT's own kernels write in the place of infinities.
@@ -79,12 +77,9 @@ def recorded() -> tuple[list[Row], dict[str, Any]]:
     return [replace(Row(**row), inputs=tuple(row["inputs"])) for row in rows], told
 
 
-def page(text: str) -> str:
-    """The page with what is recorded in its place."""
+def made() -> str:
+    """What is recorded, as a part of docs/explanation/differences.md."""
     rows, told = recorded()
-    before, _, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    assert end, f"{PAGE} has no place for what is recorded"
     bounded = sorted({row.op for row in rows if _is_bounded(row)})
     names = {name: told[name] for name in ("tensorflow", "litert", "processor")}
     count = sum(len(family.ops) for family in FAMILIES)
@@ -93,7 +88,7 @@ def page(text: str) -> str:
     lines = [_line(row) for row in rows if row.inputs and not _is_bounded(row)]
     structures = [_filled(_OF_STRUCTURES.format(count=len(CASES))), _HEAD_OF_STRUCTURES]
     of_structures = "\n\n".join(structures) + "".join(_line(row) for row in rows if not row.inputs)
-    return before + _BEGIN + "\n\n".join([*paragraphs, _HEAD]) + "".join(lines) + "\n" + of_structures + _END + after
+    return "\n\n".join([*paragraphs, _HEAD]) + "".join(lines) + "\n" + of_structures
 
 
 def _filled(paragraph: str) -> str:

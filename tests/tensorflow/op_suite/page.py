@@ -1,17 +1,14 @@
-"""The page that lists how each op is converted, from the suite's verdicts, the decompositions and the kernels."""
+"""How each op is converted, for docs/reference/ops.md: from the suite's verdicts, decompositions and kernels."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from litefuse.kernels import PACK
 from litefuse.passes.legalize.decomposition import decomposed_ops
 from tests.tensorflow.op_suite.case import Case
 from tests.tensorflow.op_suite.suite import CASES, recorded
-
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "ops.md"
 
 _OUTCOMES = ("converts", "refuses", "wrong")
 _NOT_MEASURED = "not measured"
@@ -23,35 +20,14 @@ _FORMS = {
     "kernel": "kernel of the pack",
 }
 
-_HEAD = """\
-# TensorFlow's ops, one by one
 
-How litefuse converts each op, as measured: every case of the suite in `tests/tensorflow/op_suite` (an op, dtypes,
-ranks, dynamic or fixed sizes, attributes) is converted alone, run twice on one stock interpreter for each size of its
-dynamic dimensions, and compared with TensorFlow. For comparison, the same cases are converted by TensorFlow's own
-converter, without Select TF ops. `python -m scripts.write_ops_page` writes this page, from the verdicts of
-`python -m scripts.measure_ops`.
-
-- **builtin**: the engine has builtin ops for it.
-- **rewritten**: litefuse rewrites it into builtin ops.
-- **widened**: float16 or bfloat16 is computed in float32 and rounded once, at the end.
-- **rewritten (composite)**: rewritten, as the decomposition of a composite with the op's name: the model runs anywhere,
-  and faster with litefuse's kernel.
-- **kernel of LiteRT**: a custom op for which the stock runtime has a kernel.
-- **kernel of the pack**: a custom op for which litefuse has a kernel.
-
-Floats agree with TensorFlow's within 1e-5 of the largest value (float16 2e-3, bfloat16 2e-2); all others are equal. A
-model that fails at run time counts as wrong.
-"""
-
-
-def page() -> str:
-    """The whole page, as Markdown."""
+def made() -> str:
+    """The counts and tables of docs/reference/ops.md."""
     ours, stock = recorded("litefuse"), recorded("stock")
     by_op: dict[str, list[Case]] = defaultdict(list)
     for case in CASES:
         by_op[case.op].append(case)
-    lines = [_HEAD, _counts(ours, stock, by_op), "## The ops", ""]
+    lines = [_counts(ours, stock, by_op), "## The ops", ""]
     lines += ["| op | converts | how | TensorFlow's converter | not converted |", "|---|---|---|---|---|"]
     lines += [_row(op, by_op[op], ours, stock) for op in sorted(by_op)]
     others = sorted(decomposed_ops().keys() - by_op.keys())
@@ -64,7 +40,7 @@ def page() -> str:
         "",
         f"With a kernel in the pack: {', '.join(kernels)}.",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _counts(ours: Mapping[str, str], stock: Mapping[str, str], by_op: Mapping[str, Sequence[Case]]) -> str:

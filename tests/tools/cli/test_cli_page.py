@@ -1,70 +1,37 @@
-"""The page about the command line names every command, and every option of each."""
+"""The command line's reference has every command, and every option of each with its help."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import pytest
+from scripts.command_pages import commands, made
 
 from litefuse.tools.cli.app import app
 
-DOCS = Path(__file__).parents[3] / "docs"
+HEAD, *SECTIONS = re.split(r"^## (?=litefuse )", made(), flags=re.MULTILINE)
+ALL = {name: command for name, command, _ in commands(app)}
 
 
-def commands(group: click.Group, *path: str) -> Iterator[tuple[str, click.Command]]:
-    """The commands of a group and of the groups in it, by the words that call them."""
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from commands(command, *path, name)
-        else:
-            yield " ".join([*path, name]), command
-
-
-def unnamed(page: str, name: str, command: click.Command) -> list[str]:
-    """The options of a command that a page does not say.
-
-    It may name them before its first section, for all commands, or in the section of the command.
-
-    Args:
-        page: The page, whose sections are called as the commands are.
-        name: The command, without ``litefuse``.
-        command: What it is.
-    """
-    head, *sections = re.split(r"^## litefuse ", page, flags=re.MULTILINE)
-    own = [section for section in sections if re.match(rf"{name}(?![\w-]| [a-z])", section)]
-    assert own, f"{name} has no section"
+def unexplained(command: click.Command, section: str) -> list[str]:
+    """The options of a command that a section does not have, or does not explain."""
     options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
-    spellings = [[*option.opts, *option.secondary_opts] for option in options]
-    text = "".join([head, *own])
-    return [each[0] for each in spellings if not any(re.search(rf"{one}(?![\w-])", text) for one in each)]
-
-
-ALL = dict(commands(app))
+    rows = re.findall(r"^\| `(.+)` \| \S", section, flags=re.MULTILINE)
+    named = {word for row in rows for word in re.findall(r"(?<![\w-])--?\w[\w-]*", row)}
+    return [option.opts[0] for option in options if not named.issuperset(option.opts)]
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_option_is_documented(name: str) -> None:
-    pages = [DOCS / "reference" / "cli.md", *(DOCS / folder / f"{name}.md" for folder in ("guides", "reference"))]
-    page = "".join(path.read_text() for path in pages if path.exists())
-    assert unnamed(page, name, ALL[name]) == []
+def test_every_option_is_in_the_reference(name: str) -> None:
+    (section,) = (section for section in SECTIONS if section.startswith(f"{name}\n"))
+    assert unexplained(ALL[name], HEAD + section) == []
 
 
-def test_an_option_that_is_not_documented_is_found() -> None:
+def test_an_option_without_help_is_found() -> None:
     @click.command
-    @click.option("-o", "--output")
+    @click.option("-o", "--output", help="Where to.")
     @click.option("--check/--no-check")
-    @click.option("--check-file")
-    @click.option("--everywhere")
-    @click.option("--elsewhere")
     def command() -> None: ...
 
-    page = "`--everywhere`\n\n## litefuse do FILE\n\n`-o FILE`, `--no-check`.\n\n## litefuse do more\n\n`--elsewhere`\n"
-    assert unnamed(page, "do", command) == ["--check-file", "--elsewhere"]
-    with pytest.raises(AssertionError, match="undo has no section"):
-        unnamed(page, "undo", command)
+    assert unexplained(command, "| `-o, --output TEXT` | Where to. |\n| `--check / --no-check` |  |\n") == ["--check"]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from litefuse.support.options.names_elsewhere import NAMES
 from tests.tensorflow.compat_scenarios import SCENARIOS, Outcome
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "tflite-converter.md"
-_BEGIN, _END = "<!-- {}: python -m scripts.write_names_table -->\n", "<!-- end of {} -->\n"
 _OUTCOMES: dict[Outcome, str] = {
     "equal": "the same names, types and numbers",
     "random": "the same names, types and shapes",
@@ -25,22 +21,13 @@ def _table(*rows: tuple[str, ...]) -> str:
     return "\n".join([first, f"|{' --- |' * len(rows[0])}", *others]) + "\n"
 
 
-def _names() -> str:
+def names() -> str:
+    """The names of other converters, and what they are called here."""
     rows = [(f"`{each.name}`", ", ".join(each.of), each.python, each.command) for each in NAMES]
     return _table(("name", "of", "`litefuse.convert`", "`litefuse convert`"), *rows)
 
 
-def _scenarios() -> str:
+def scenarios() -> str:
+    """What is converted by both, and whether it is the same."""
     rows = [(name.replace("_", " "), _OUTCOMES[each.outcome], each.why) for name, each in SCENARIOS.items()]
     return _table(("what is converted", "result", "why"), *rows)
-
-
-def page(text: str) -> str:
-    """A page with the tables in their places."""
-    for name, table in (("names", _names()), ("scenarios", _scenarios())):
-        begin, end = _BEGIN.format(name), _END.format(name)
-        before, _, rest = text.partition(begin)
-        _, found, after = rest.partition(end)
-        assert found, f"{PAGE} has no place for the table of {name}"
-        text = before + begin + table + end + after
-    return text

@@ -6,7 +6,6 @@ import inspect
 import json
 import pickle
 import re
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -26,7 +25,8 @@ from litefuse.support.options.names_elsewhere import (
     name_elsewhere,
 )
 from litefuse.tools.cli.app import app
-from tests.tools.compat.names_page import PAGE, page
+from tests.tensorflow.compat_scenarios import SCENARIOS
+from tests.tools.compat.names_page import names, scenarios
 
 CONVERT = cast("Any", litefuse.convert)
 QUANTIZE = cast("Any", litefuse.quantize)
@@ -134,12 +134,12 @@ def test_the_program_is_named_for_its_flags() -> None:
 
 
 def test_the_page_has_the_tables() -> None:
-    assert PAGE.read_text() == page(PAGE.read_text()), "run python -m scripts.write_names_table"
+    assert [entry.name for entry in NAMES if names().count(f"\n| `{entry.name}` |") != 1] == []
+    assert [name for name in SCENARIOS if f"\n| {name.replace('_', ' ')} |" not in scenarios()] == []
 
 
 def test_converters_are_those_that_the_page_knows() -> None:
     assert {name for entry in NAMES for name in entry.of} == {TFLITE, TFLITE_1, TFLITE_CONVERT, COREML, FORMER}
-    assert Path(PAGE).name == "tflite-converter.md"
 
 
 def test_json_has_the_answer() -> None:
