@@ -36,7 +36,7 @@ RUNS = {
     "benchmark": ["benchmark", "{model}", "{model}", "--seconds", "0.05", "--signature", "embed"],
     "doctor cache": ["doctor", "cache"],
     "check": ["check", "{model}", "--target", "litert", "--target", "micro"],
-    "convert": ["convert", SAVED_MODEL, "-o", "{folder}/m.tflite", "--target", "cpu", "--timings"],
+    "convert": ["convert", SAVED_MODEL, "-o", "{folder}/m.tflite", "--target", "cpu"],
     "diff": ["diff", "{model}", "{quantized}"],
     "doctor": ["doctor"],
     "export-micro": ["export-micro", "{plain}", "-o", "{folder}/app", "--arena-size", "64K"],

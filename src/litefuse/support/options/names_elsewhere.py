@@ -173,7 +173,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("canonicalizing_inf_as_min_max_float", "leave it out (infinite constants stay infinite)"),
         ("model_origin_framework", "metadata", "--metadata FILE.json"),
         ("serialize_debug_metadata", "not available (see result.report)", "not available (see --json)"),
-        ("enable_timing", "result.report.timings", "--timings"),
+        ("enable_timing", "result.report.timings", "-v"),
         ("ir_dump_dir", "debug=folder", "--dump-ir DIR"),
         ("ir_dump_pass_regex", "Debugging(folder, dump_ir_after=[passes])", "--dump-ir-after PASS, repeated"),
         ("ir_dump_func_regex", "debug=folder, for all functions", "--dump-ir DIR"),
@@ -311,6 +311,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("check", "checks=Checks(targets=...)", "--check-target yes"),
         ("no_check", "checks=Checks(targets=False)", "--check-target no"),
         ("require_accelerated", 'checks=Checks(targets="required")', "--check-target required"),
+        ("timings", "result.report.timings", "-v"),
         *(
             (name, f"limits=Limits({name}=...)")
             for name in ("timeout", "memory", "max_ops", "max_constant_bytes", "temporary_folder")

@@ -9,6 +9,10 @@ from typing import Any, cast
 import click
 
 _GIVEN = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
+#: The key of a context's ``meta`` for the values of the options of all commands, by their names.
+ALL_COMMANDS = "litefuse.options_of_all_commands"
+# Those of them that change what a command does.
+_LIMITS = ("timeout", "memory")
 # Parameters with paths among other things: code of users.
 _CODE = frozenset({"kernels", "plug_ins", "sources"})
 
@@ -25,12 +29,13 @@ def command_name(context: click.Context) -> str:
 def given_parameters(context: click.Context) -> dict[str, Any]:
     """Returns what the user gave to a command, by the names that ``--help`` has: arguments and options, as parsed."""
     parameters: dict[str, Any] = {}
+    values = {**{name: context.meta.get(ALL_COMMANDS, {}).get(name) for name in _LIMITS}, **context.params}
     for parameter in context.command.params:
         name = parameter.name or ""
-        if name not in context.params or context.get_parameter_source(name) not in _GIVEN:
+        if name not in values or context.get_parameter_source(name) not in _GIVEN:
             continue
         shown = max(parameter.opts, key=len) if isinstance(parameter, click.Option) else name
-        parameters[shown] = context.params[name]
+        parameters[shown] = values[name]
     return parameters
 
 

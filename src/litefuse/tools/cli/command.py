@@ -12,7 +12,7 @@ import cloup
 from click.shell_completion import CompletionItem
 
 from litefuse.errors import LitefuseError
-from litefuse.tools.cli.arguments import command_name
+from litefuse.tools.cli.arguments import ALL_COMMANDS, command_name
 from litefuse.tools.cli.json_output import JsonOutput
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 
 LEVEL_VARIABLE = "LITEFUSE_LOG"
 _LEVELS = ("debug", "info", "warning", "error")
-# The key of a context's ``meta`` for the values of these options, by their names.
-_VALUES = "litefuse.options_of_all_commands"
 
 #: Former names of options, alone or with that of their command, and what they are now.
 FORMER_OPTIONS = {
@@ -129,11 +127,11 @@ def options_of_all_commands(*, hidden: bool = True) -> list[click.Option]:
 
 def value_for_all(name: str, context: click.Context | None = None) -> Any:
     """Returns the value of an option of all commands for the running one, by the option's name in Python."""
-    return (context or click.get_current_context()).meta.get(_VALUES, {}).get(name)
+    return (context or click.get_current_context()).meta.get(ALL_COMMANDS, {}).get(name)
 
 
 def _remember(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    context.meta.setdefault(_VALUES, {})[parameter.name] = value
+    context.meta.setdefault(ALL_COMMANDS, {})[parameter.name] = value
     if parameter.name == "json" and value and not context.resilient_parsing:
         JsonOutput.of(context).ask(context)
     return value

@@ -47,14 +47,12 @@ if TYPE_CHECKING:
     PLUG_INS,
     HTML,
 )
-@cloup.option("--timings", is_flag=True, help="Print the time of every step.")
 def convert(
     model: Path,
     output: Path | None,
     labels: Path | None,
     plug_ins: tuple[str, ...],
     html: Path | None,
-    timings: bool,
     **values: Any,
 ) -> None:
     """Convert a SavedModel, a Keras file or a frozen graph to LiteRT.
@@ -100,7 +98,7 @@ def convert(
         return report_sections(
             result.report,
             details=is_verbose(),
-            timings=timings,
+            timings=is_verbose(),
             written=str(path),
             original=str(model),
             kernels=str(result.kernels or ""),
