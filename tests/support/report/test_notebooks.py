@@ -96,7 +96,7 @@ REFUSED = RefusedOps(HOSTILE, HOSTILE, 2, (HOSTILE,), hint=HOSTILE)
 )
 def test_hostile_names_are_shown_as_text(value: object) -> None:
     found = shown(value)
-    texts = [*found.texts["h3"], *(cell for row in found.rows for cell in row)]
+    texts = [*found.texts["h3"], *found.texts.get("p", ()), *(cell for row in found.rows for cell in row)]
     assert any(SHOWN in each for each in texts)
 
 

@@ -87,11 +87,10 @@ def _script() -> str:
 
 
 def _answers(content: Content) -> str:
-    """Returns the answers in short: size, ops, what was fused, whether it is equal, how fast it is."""
+    """Returns the answers in short, what is wrong first: what was fused, whether it is equal, size, how fast it is."""
     facts = content.converted.facts
     ops = sum(facts.op_counts.values())
-    answers: list[tuple[str, str, str]] = [("", count_of(facts.size, "byte"), "size of the file")]
-    answers.append(("", count_of(ops, "op"), "in the file"))
+    answers: list[tuple[str, str, str]] = []
     report = content.report
     if report is not None and report.composites:
         fused, whole = fused_of(report.composites)
@@ -108,6 +107,8 @@ def _answers(content: Content) -> str:
     elif report is not None and report.file_check is not None:
         ran = report.file_check.ran
         answers.append(("good" if ran else "unclear", "runs" if ran else "not called", "in LiteRT; not verified"))
+    answers.append(("", count_of(facts.size, "byte"), "size of the file"))
+    answers.append(("", count_of(ops, "op"), "in the file"))
     if content.measurements:
         first = content.measurements[0]
         called = f"a call of {first.signature}" if len(content.measurements) > 1 else "a call"
@@ -118,6 +119,7 @@ def _answers(content: Content) -> str:
             answers.append(("", f"{ratio:.2f} times", "as fast as the other file"))
     reports = content.check.reports if content.check is not None else ()
     answers += [(VERDICTS[target.verdict] or "", target.verdict, f"target {target.target}") for target in reports]
+    answers.sort(key=lambda answer: answer[0] not in {"bad", "warn"})
     items = "".join(
         f'<li class="{judgement}"><b>{escaped(value)}</b><span>{escaped(told)}</span></li>'
         for judgement, value, told in answers

@@ -202,14 +202,19 @@ input.addEventListener("keydown", (event) => {
 // Colours, theme, help, and names in tables that lead to the graph.
 const choice = document.getElementById("colours"), legend = document.getElementById("legend");
 for (const each of [...kinds, ...measures]) choice.append(element("option", { value: each.name }, each.name));
+const forms = Object.entries({ composite: "composite", custom: "custom op", control: "loop or branch", call: "function" });
+const marks = new Set(data.sides.flatMap((side) => side.graphs.flatMap((graph) => graph.nodes.map((node) => node.mark))));
+const explained = (colour, title) => {
+  const patch = element("i");
+  patch.style.background = colour;
+  return element("span", {}, patch, title);
+};
 const recolour = () => {
   colouring = choice.value;
   const kind = kinds.find((each) => each.name === colouring);
-  legend.replaceChildren(...(kind ? kind.classes.map((title, number) => {
-    const patch = element("i");
-    patch.style.background = tinted(classColour(number), "var(--tint)");
-    return element("span", {}, patch, title);
-  }) : colouring ? [element("span", {}, "the redder, the more")] : []));
+  legend.replaceChildren(...(kind ? kind.classes.map((title, number) => explained(tinted(classColour(number), "var(--tint)"), title))
+    : colouring ? [element("span", {}, "the redder, the more")]
+    : forms.filter(([form]) => marks.has(form)).map(([form, title]) => explained(`var(--${form})`, title))));
   if (panes[AFTER].graph) panes[AFTER].draw();
   mark();
 };
