@@ -17,6 +17,7 @@ from litefuse.ir.call_graph import all_operations, functions, operations
 from litefuse.ir.constants import CONSTANTS, PLACEHOLDER
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.ir.engine.lowering import write_flatbuffer
+from litefuse.ir.locations import name_by_call_sites
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
@@ -60,6 +61,7 @@ def write_model(
     Raises:
         LoweringError: The exporter rejected the module.
     """
+    name_by_call_sites(module)
     token = os.urandom(_STUB_BYTES - 4)
     numbers = _place_stubs(module, weights, token)
     write_flatbuffer(module, path)
