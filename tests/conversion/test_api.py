@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import stat
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 import litefuse
 from litefuse.errors import EngineCrashError, FusionError, LitefuseError, NotFusedError, SignatureError
 from litefuse.fusions.fusion import Fusion, fusion, registered_fusions
+from litefuse.litert.inspection.litert_model import facts_of
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.tools.demo import SAVED_MODEL
 
 
@@ -35,6 +38,18 @@ def test_what_a_result_holds(result: litefuse.ConversionResult, tmp_path: Path) 
     assert result.report.signatures == ("embed", "serving_default")
     files = [SAVED_MODEL / "saved_model.pb", *(SAVED_MODEL / "variables").iterdir()]
     assert result.report.source_size == sum(each.stat().st_size for each in files)
+
+
+def test_the_file_says_who_wrote_it(result: litefuse.ConversionResult) -> None:
+    assert litefuse.convert(SAVED_MODEL).model_bytes == result.model_bytes
+    facts = facts_of(result.model_bytes, "model")
+    assert facts.description == f"litefuse {litefuse.__version__}"
+    assert "LITEFUSE" in facts.metadata
+    written = json.loads(Model(result.model_bytes).metadata_content("LITEFUSE") or b"")
+    assert (written["producer"], written["version"]) == ("litefuse", litefuse.__version__)
+    damaged = result.model_bytes.replace(b'{"producer"', b'["producer"')
+    assert damaged != result.model_bytes
+    assert len(facts_of(damaged, "model").operators) == len(facts.operators)
 
 
 def test_saving_replaces_a_file_and_leaves_nothing_else(result: litefuse.ConversionResult, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import mmap
 import os
 import struct
@@ -13,17 +14,19 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.attributes import custom_code
-from litefuse.ir.call_graph import all_operations, functions, operations
+from litefuse.ir.call_graph import all_operations, functions, operations, terminator_of
 from litefuse.ir.constants import CONSTANTS, PLACEHOLDER
 from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
 from litefuse.ir.engine.lowering import write_flatbuffer
+from litefuse.ir.locations import name_by_call_sites, node_name
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
 from litefuse.litert.export.buffers import MAX_FLATBUFFER, append_buffers
 from litefuse.litert.export.op_codes import ModelSummary, correct_op_codes, with_builtins
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.model_tables import STAND_IN
+from litefuse.litert.runtime.model_tables import PRODUCER, STAND_IN
 from litefuse.passes.weights import Weights
+from litefuse.version import __version__
 
 _STUB_BYTES = 16
 _RELEASE_BYTES = 1 << 24
@@ -60,6 +63,8 @@ def write_model(
     Raises:
         LoweringError: The exporter rejected the module.
     """
+    name_by_call_sites(module)
+    _sign(module)
     token = os.urandom(_STUB_BYTES - 4)
     numbers = _place_stubs(module, weights, token)
     write_flatbuffer(module, path)
@@ -83,6 +88,21 @@ def write_model(
     correct_op_codes(path)
     append_buffers(path, data, max_flatbuffer=max_flatbuffer, written=_Releasing(weights))
     weights.release()
+
+
+def _sign(module: ir.Module) -> None:
+    """Adds to the file who wrote it, and the nodes of results, whose tensors are named after outputs of signatures."""
+    nodes: dict[str, str] = {}
+    for function in functions(module).values():
+        if "tf.entry_function" in function.attributes:
+            names = ir.StringAttr(ir.DictAttr(function.attributes["tf.entry_function"])["outputs"]).value.split(",")
+            for name, value in zip(names, terminator_of(function.entry_block).operands, strict=False):
+                if not isinstance(value.owner, ir.Block) and "/" in (node := node_name(value.owner.location)):
+                    nodes[name] = node
+    facts = {"producer": "litefuse", "version": __version__, **({"results": nodes} if nodes else {})}
+    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    module.operation.attributes["tfl.description"] = ir.StringAttr.get(f"litefuse {__version__}")
+    module.operation.attributes["tfl.metadata"] = ir.DictAttr.get({PRODUCER: ir.StringAttr.get(text)})
 
 
 class _Releasing:

@@ -27,6 +27,11 @@ class Annotation(NamedTuple):
     attributes: Mapping[str, Any]
     by_prefix: bool = False
 
+    @property
+    def interface(self) -> str:
+        """The name without the identifier of one layer."""
+        return self.name.rpartition("_")[0] if self.by_prefix else self.name
+
 
 def read_annotation(function: func.FuncOp) -> Annotation | None:
     """Returns the function's annotation, or None if it is not a composite."""

@@ -43,6 +43,9 @@ from litefuse.litert.inspection.layer_names import layer_of
         ("while/Less/y", ""),
         # PyTorch, whose names end with the module
         ("Net/torch.nn.modules.conv.Conv2d_conv1;", "Net/torch.nn.modules.conv.Conv2d_conv1"),
+        # composites, whose names may have dots as well
+        ("functional_1/rms_norm_2/RmsNorm1", "functional_1/rms_norm_2"),
+        ("functional_1/gate_1/odml.rms_norm", "functional_1/gate_1"),
         # names that tell nothing
         ("arith.constant3", ""),
         ("", ""),

@@ -97,6 +97,24 @@ def test_calls_that_cannot_be_told_apart_are_linked_to_few() -> None:
     assert linked_names(before(*calls[:2]), after(*ops[:2])) == {"Norm": ["call0"], "Norm1": ["call1"]}
 
 
+def test_fused_ops_are_linked_to_the_calls_in_their_layer() -> None:
+    """Keras 2 calls a layer twice within one scope; functions of nested layers know only the end of the scopes."""
+    layers = ["net/norm_1", "net/norm_2", "norm_3", "net/norm_2"]
+    names = [f"{layer}/PartitionedCall{number}" for number, layer in enumerate(layers)]
+    calls = [Node("A:Norm", name, layer, mark="composite") for name, layer in zip(names, layers, strict=True)]
+    ops = [
+        Node("NORM", name, name.rpartition("/")[0], mark="custom")
+        for name in (
+            "net/norm_2/A:Norm",
+            "net/norm_3/A:Norm;net/norm_3/A:Norm:1",
+            "net/norm_1/A:Norm",
+            "net/norm_2/A:Norm1",
+        )
+    ]
+    found = {number: [place[1] for place in of] for (_, number), of in links(before(*calls), after(*ops)).items()}
+    assert found == {0: [1], 1: [2], 2: [0], 3: [3]}
+
+
 def test_what_was_folded_into_a_product_is_linked_to_that_one_and_not_to_the_next() -> None:
     before = (
         Node("float32[2]", "x", mark="input"),

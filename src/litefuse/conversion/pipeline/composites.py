@@ -161,15 +161,15 @@ def freeze_and_fuse(
 def as_lowered(outcomes: Iterable[Outcome], lowered: ir.Module) -> list[Outcome]:
     """Returns the outcomes with the ops that a lowered module has where fusions built others, such as folded ones."""
     outcomes = list(outcomes)
-    names: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    names: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for op in all_operations(lowered) if any(outcome.symbol for outcome in outcomes) else ():
-        for place in composites_of(op.location):
+        for symbol in composites_of(op.location):
             if (name := operator_name(op)) is not None:
-                names[place][_with_its_own(name, op)] = None
+                names[symbol][_with_its_own(name, op)] = None
 
     def left(outcome: Outcome) -> str:
         built = (outcome.fused_into or "").split(", ")
-        return ", ".join(sorted(names[outcome.name, outcome.symbol], key=lambda name: name not in built)) or _FOLDED
+        return ", ".join(sorted(names[outcome.symbol], key=lambda name: name not in built)) or _FOLDED
 
     return [
         outcome._replace(fused_into=left(outcome)) if outcome.symbol and outcome.call_sites else outcome

@@ -33,6 +33,16 @@ def split_tensor_name(tensor: str) -> tuple[str, int]:
     return (name, int(index)) if index.isdecimal() and len(index) < 10 else (tensor, 0)
 
 
+def inlined_name(name: str, call: str) -> str:
+    """Returns the name of a function's node once the call is inlined: within the scopes of the calling node.
+
+    ``MatMul`` in a function that ``model/lstm/PartitionedCall`` calls is ``model/lstm/MatMul``. In the functions of
+    loops and branches, most names have these scopes already.
+    """
+    scopes, slash, _ = call.rpartition("/")
+    return name if name.startswith(scopes + slash) else f"{scopes}/{name}"
+
+
 def data_inputs(node: NodeDef) -> list[str]:
     """Returns the data inputs of a node: the tensors that it reads."""
     return [reference for reference in node.input if not reference.startswith("^")]

@@ -83,7 +83,7 @@ class Replacer:
                 [op.name for op in operations(function) if op.name not in _NOT_OF_BODY],
             )
             faster = self._forms.faster and not self._forms.is_chosen(annotation.name)
-            reason = _build(fusion, composite, replacement, body, inline_faster=faster)
+            reason = _build(fusion, composite, replacement, body, annotation.interface, inline_faster=faster)
             fused_into = [] if reason is not None else _fused_ops(replacement, fusion)
             if form == "builtin" and reason is None:
                 custom = sorted({_op_name(op) for op in fused_into if _is_custom(op)})
@@ -102,7 +102,7 @@ class Replacer:
             return _inlined(outcome, reason)
         named, symbol = ", ".join(map(_op_name, fused_into)), function_symbol(function)
         for op in fused_into:
-            op.operation.location = composite_location(annotation.name, symbol)
+            op.operation.location = composite_location(annotation.interface, symbol)
         _swap_bodies(function, replacement)
         seen = {"error": checked.error, "unchecked": checked.unchecked, "note": checked.note}
         return outcome._replace(kind="fused", fused_into=named, symbol=symbol, **seen)
@@ -293,7 +293,7 @@ def _inlined(outcome: Outcome, reason: str) -> Outcome:
 
 
 def _build(
-    fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body, *, inline_faster: bool
+    fusion: Fusion, composite: Composite, replacement: func.FuncOp, body: _Body, node: str, *, inline_faster: bool
 ) -> str | None:
     where = _where(fusion, composite)
     try:
@@ -303,7 +303,7 @@ def _build(
         reason = _verdict(fusion.faster_inlined(composite)) if inline_faster else None
         if reason is not None:
             return _Better(reason)
-        with ir.InsertionPoint(replacement.entry_block), ir.Location.name(composite.name):
+        with ir.InsertionPoint(replacement.entry_block), ir.Location.name(node):
             results = fusion.rewrite(composite, Builder(body.symbol, composite.result_types))
             results = [results] if isinstance(results, ir.Value) else _values(results, fusion)
             func.ReturnOp(results)

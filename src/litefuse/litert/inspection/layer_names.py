@@ -34,8 +34,9 @@ _FUNCTION = re.compile(
 _NAMESAKE = re.compile(r"(separable_conv2d|dropout)(?:_\d+)?")
 # The nodes that others are fused into: of these is the layer of a fused op.
 _CORE = re.compile(r"(?:\w*conv\w*|\w*matmul\w*|depthwise\w*|\w*einsum\w*|tensordot\w*|dot_general\w*)", re.IGNORECASE)
-# A module of PyTorch, such as torch.nn.modules.conv.Conv2d_0: its names end with the layer, not with an op.
-_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+# A module of PyTorch, such as torch.nn.modules.conv.Conv2d_0: its names end with the layer, not with an op. Composites
+# may have dots too, as odml.rms_norm has.
+_MODULE = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*\.[A-Z]\w*")
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ from litefuse.litert.inspection.layer_names import layer_of
 from litefuse.litert.inspection.operator_options import OptionsReader, decoded_options
 from litefuse.litert.runtime.flatbuffer import damage_reported
 from litefuse.litert.runtime.model_reader import Graph, Model
+from litefuse.litert.runtime.model_tables import PRODUCER
 
 
 def operators_of(content: Any) -> tuple[OperatorFacts, ...]:
@@ -33,8 +35,9 @@ _CALLERS = frozenset({"CALL", "CALL_ONCE", "IF", "WHILE"})
 def operators_in(model: Model) -> Iterator[OperatorFacts]:
     """Yields the operators of all subgraphs of a model, in the order of the file."""
     reader = OptionsReader(len(model.table.data))
+    nodes = _nodes_of_results(model)
     for number, graph in enumerate(model.graphs):
-        layers = _Layers(graph, model.graphs)
+        layers = _Layers(graph, model.graphs, nodes)
         for index, op in enumerate(graph.ops):
             options = decoded_options(op.name, op.custom_bytes) if op.custom else reader.builtin(op.table)
             callees = (
@@ -57,6 +60,15 @@ def operators_in(model: Model) -> Iterator[OperatorFacts]:
             )
 
 
+def _nodes_of_results(model: Model) -> Mapping[str, str]:
+    """Returns the nodes of the results of a file that litefuse wrote, by the names of their tensors."""
+    try:
+        nodes = json.loads(model.metadata_content(PRODUCER) or b"{}")["results"]
+        return {str(name): str(node) for name, node in nodes.items()}
+    except (AttributeError, KeyError, TypeError, ValueError):  # other software may have changed it
+        return {}
+
+
 def _callees(options: Mapping[str, Any]) -> Iterator[int]:
     """Yields the subgraphs that the options of a builtin op name."""
     for key, value in options.items():
@@ -69,14 +81,15 @@ def _callees(options: Mapping[str, Any]) -> Iterator[int]:
 class _Layers:
     """The layers of a subgraph's values, found op by op.
 
-    Names that tell nothing are those of the outputs of a model and those that the converter made up. Then the layer is
-    that of a composite's decomposition; or of the constants that the op reads, if no other op does; or else that of the
-    values which it reads.
+    Names that tell nothing are those that the converter made up and those of the outputs of a model, but in a file of
+    litefuse, which has their nodes. Then the layer is that of a composite's decomposition; or of the constants that the
+    op reads, if no other op does; or else that of the values which it reads.
     """
 
-    def __init__(self, graph: Graph, graphs: Sequence[Graph]) -> None:
+    def __init__(self, graph: Graph, graphs: Sequence[Graph], nodes: Mapping[str, str]) -> None:
         self._graph = graph
         self._graphs = graphs
+        self._nodes = nodes
         self._computed: dict[int, str] = {}
         self._bodies: dict[int, str] = {}
         self._readers = Counter(index for op in graph.ops for index in {*op.inputs})
@@ -113,4 +126,5 @@ class _Layers:
         return next((layer for layer, _ in layers.most_common() if layer), "")
 
     def _named(self, index: int) -> str:
-        return layer_of(self._graph.tensor(index).name)
+        name = self._graph.tensor(index).name
+        return layer_of(self._nodes.get(name, name))

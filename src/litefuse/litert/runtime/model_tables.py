@@ -12,6 +12,8 @@ from litefuse.litert.runtime.flatbuffer import Table
 
 #: The identifier behind the first four bytes of a LiteRT model.
 IDENTIFIER = b"TFL3"
+#: The metadata in which litefuse says, as JSON, that it wrote a file, and which nodes the results are from.
+PRODUCER = "LITEFUSE"
 
 # Model
 VERSION, OPERATOR_CODES, SUBGRAPHS, DESCRIPTION, BUFFERS, METADATA_BUFFER, METADATA, SIGNATURES = range(8)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.ir.call_graph import all_operations, callees, functions, operations, terminator_of, update_function_type
 from litefuse.ir.constants import int32_constant, integer_constant, without_copies
+from litefuse.ir.locations import called_at
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import visit_ops
@@ -206,7 +207,7 @@ def _hoist(loop: ir.OpView, body: func.FuncOp, cond: func.FuncOp, products: Sequ
     outside: dict[ir.Value, ir.Value] = dict(zip(body.arguments, loop.operands, strict=True))
     projected: list[ir.Value] = []
     for product in products:
-        with ir.InsertionPoint(loop), product.op.location:
+        with ir.InsertionPoint(loop), called_at(product.op.location, loop.location):
             weight = _outside(product.weight, outside, loop)
             inputs = ir.ShapedType(product.item.whole.type)
             columns = ir.ShapedType(product.op.results[0].type).shape[1]

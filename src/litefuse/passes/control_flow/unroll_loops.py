@@ -13,7 +13,7 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.call_graph import callees_first, functions, is_call, operations, terminator_of, update_function_type
 from litefuse.ir.constants import stored, tensor_constant, without_copies
 from litefuse.ir.engine.lowering import run_mlir_passes
-from litefuse.ir.locations import calling_layer, layer_name
+from litefuse.ir.locations import called_at, calling_layer, layer_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.numbers import FUNCTIONS
 from litefuse.ir.purity import has_side_effects, is_pure, is_repeatable, is_used
@@ -365,7 +365,7 @@ class _Steps:
         _, place, axis = given
         if place is None or axis is None:
             return None
-        with ir.InsertionPoint(self._loop), op.location:
+        with ir.InsertionPoint(self._loop), called_at(op.location, self._loop.location):
             item = _item_at(operands[0], place, axis, Builder())
         if item is None:
             return None
@@ -376,6 +376,7 @@ class _Steps:
 
     def _clone(self, op: ir.OpView, operands: list[ir.Value]) -> list[ir.Value]:
         copy = op.clone(ip=ir.InsertionPoint(self._loop))
+        copy.operation.location = called_at(op.location, self._loop.location)
         for index, operand in enumerate(operands):
             copy.operands[index] = operand
         self._emitted.append(copy.operation)

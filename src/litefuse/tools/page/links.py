@@ -7,6 +7,7 @@ read it are linked to.
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
@@ -46,23 +47,38 @@ def links(original: Model, converted: Model, renamed: Renamed | None = None) -> 
             for node_place in linked:
                 ops[node_place].append(place)
     links_by_place = {place: [*linked] for place, linked in direct.items()}
+    within = _by_layer(converted)
     for graph_number, graph in enumerate(original.graphs):
         readers: defaultdict[int, list[int]] = defaultdict(list)
         for number in reversed(range(len(graph.nodes))):
             place = graph_number, number
             if place not in ops and graph.nodes[number].mark not in {"input", "output"}:
-                into = _folded_into(graph_number, number, original, converted, readers, ops) or [
+                node = graph.nodes[number]
+                inlined = within[node.layer][:_OF_OP] if node.mark == "composite" else []
+                into = inlined or _folded_into(graph_number, number, original, converted, readers, ops)
+                into = into or [
                     *dict.fromkeys(
                         op_place for reader in readers[number] for op_place in ops.get((graph_number, reader), ())
                     )
                 ]
-                if 0 < len(into) < _SPREAD:
+                if inlined or 0 < len(into) < _SPREAD:
                     ops[place] = into
                     for op_place in into:
-                        links_by_place[op_place].append(place)
+                        links_by_place.setdefault(op_place, []).append(place)
             for input_ in graph.nodes[number].inputs:
                 readers[input_].append(number)
     return {place: tuple(linked) for place, linked in links_by_place.items()}
+
+
+def _by_layer(converted: Model) -> defaultdict[str, list[Place]]:
+    """Returns the ops within each layer; a function knows only the end of the scopes that its nodes are in."""
+    within: defaultdict[str, list[Place]] = defaultdict(list)
+    for graph_number, graph in enumerate(converted.graphs):
+        for number, node in enumerate(graph.nodes):
+            steps = node.layer.split("/") if node.layer else []
+            for begin, end in itertools.combinations(range(len(steps) + 1), 2):
+                within["/".join(steps[begin:end])].append((graph_number, number))
+    return within
 
 
 def _folded_into(
@@ -119,8 +135,8 @@ def _direct(original: Model, converted: Model, renamed: Renamed) -> dict[Place, 
             elif node.mark == "output":
                 continue
             else:
-                linked = _linked(node.name, by_name) or composites.of(node)
-                linked = linked or results.get((graph_number, number)) or _of_scope(node, by_scope, whole)
+                named = _linked(node.name, by_name) or composites.of(node)
+                linked = [*results.get((graph_number, number), ()), *named] or _of_scope(node, by_scope, whole)
             if linked:
                 links_by_place[graph_number, number] = tuple(dict.fromkeys(linked[:most]))
     return links_by_place
@@ -179,26 +195,37 @@ def _makers(graph: Graph) -> Iterator[tuple[str, int]]:
 
 
 class _Composites:
-    """The calls of composites, which fused ops are named after, with a number where the name is taken."""
+    """The calls of composites, which fused ops are named after: in a layer, with a number where the name is taken."""
 
     def __init__(self, original: Model, converted: Model) -> None:
-        self._calls: defaultdict[str, list[Place]] = defaultdict(list)
+        self._calls: defaultdict[str, defaultdict[str, list[Place]]] = defaultdict(lambda: defaultdict(list))
         for graph_number, graph in enumerate(original.graphs):
             for number, node in enumerate(graph.nodes):
                 if node.mark == "composite":
-                    self._calls[node.op].append((graph_number, number))
-        self._ops: defaultdict[str, list[str]] = defaultdict(list)
+                    for layer in dict.fromkeys(("", node.layer)):
+                        self._calls[node.op][layer].append((graph_number, number))
+        self._ops: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for graph in converted.graphs:
             for node in graph.nodes:
-                for name in named_nodes(node.name, self._calls):
-                    self._ops[name].append(node.name)
+                for key in self._keys(node):
+                    self._ops[key].append(node.name)
 
     def of(self, node: Node) -> list[Place]:
         """Returns the calls that an op may be: one if there are as many ops as calls, else all."""
-        for name in named_nodes(node.name, self._calls):
-            calls, ops = self._calls[name], self._ops[name]
+        for name, layer in self._keys(node):
+            calls, ops = self._calls[name][layer], self._ops[name, layer]
             return [calls[ops.index(node.name)]] if len(calls) == len(ops) else calls
         return []
+
+    def _keys(self, node: Node) -> Iterator[tuple[str, str]]:
+        """Yields the composite that an op is named after, with each end of its layer that has calls, longest first."""
+        own, steps = node.name.partition(";")[0].rpartition("/")[2], node.layer.split("/")
+        number = len(own) - len(own.rstrip("0123456789"))
+        readings = [own[: len(own) - digits] for digits in range(number + 1)]
+        for name in [reading for reading in readings if reading in self._calls][:1]:
+            for layer in dict.fromkeys("/".join(steps[begin:]) for begin in range(len(steps) + 1)):
+                if layer in self._calls[name]:
+                    yield name, layer
 
 
 def _linked(name: str, nodes: dict[str, list[Place]]) -> list[Place]:

@@ -15,6 +15,7 @@ from litefuse.errors import SavedModelError
 from litefuse.frontends.saved_model import DataType, SavedModel, load
 from litefuse.frontends.saved_model.dtypes import shape_from_proto
 from litefuse.frontends.saved_model.messages import AttrValue, FunctionDef, NodeDef
+from litefuse.frontends.saved_model.model import KERAS_IMPLEMENTS
 from litefuse.frontends.saved_model.nodes import Nodes, data_inputs, node_of
 from litefuse.tools.page.graph import Entry, Graph, Mark, Model, Node
 from litefuse.tools.saved_models.graph import FunctionGraph, attribute_value, callees
@@ -77,7 +78,11 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
     chosen = {key: model.signature(key) for key in keys}
     function_graph = FunctionGraph.of(model.functions, [signature.function for signature in chosen.values()])
     annotated = {function.function: function for function in function_graph.annotated()}
-    composites = {function: composite.name for function, composite in annotated.items()}
+    # Keras 2 adds an identifier of the layer.
+    composites = {
+        name: function.name.rpartition("_")[0] if KERAS_IMPLEMENTS in model.functions[name].attr else function.name
+        for name, function in annotated.items()
+    }
     graphs: list[Graph] = []
     left = _NODES
     # The functions that are reached first are those that tell most.
@@ -85,7 +90,7 @@ def graphs_of(model: SavedModel, signatures: Iterable[str] | None = None) -> Mod
         graph = _Reader(model.functions[name], model.functions, composites).graph(left)
         if name in composites:
             told = tuple((key, _shown(value)) for key, value in annotated[name].attributes.items())
-            graph = replace(graph, title=composites[name], facts=(("composite", composites[name]), *told))
+            graph = replace(graph, title=composites[name], facts=(("composite", annotated[name].name), *told))
         left -= len(graph.nodes)
         graphs.append(graph)
     by_name = {graph.name: graph for graph in graphs}

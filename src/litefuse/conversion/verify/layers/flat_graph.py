@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from litefuse.frontends.saved_model.nodes import inlined_name
+
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 # Between these, TensorFlow 1's control flow nodes compute in a loop, or not at all.
 _OPENING = frozenset({"Enter", "RefEnter", "Switch", "RefSwitch", "_SwitchN"})
@@ -23,7 +25,8 @@ class FlatGraph:
 
     Attributes:
         definition: The GraphDef.
-        nodes: The names of its nodes by the names that they had in their functions: one for each call.
+        nodes: The names of its nodes by the names that they had in their functions, one for each call, and by these
+            within the scopes of the calls.
         depths: The length of the longest path from the inputs to each node.
         conditional: The nodes in a loop or a branch of TensorFlow 1: they have no value of their own.
         ends: By the names of calls in the graph itself, the nodes that wait for all that a call does.
@@ -65,6 +68,7 @@ class _Scope:
 
     Attributes:
         prefix: The prefix of its nodes' names in the graph.
+        call: The name of the node that calls it, within the scopes of the calls around.
         nodes: Its nodes, by their names.
         tensors: The replacements of its arguments' and calls' tensors, by their names in the body.
         ends: The replacements of control dependencies on its calls.
@@ -74,6 +78,7 @@ class _Scope:
     """
 
     prefix: str
+    call: str
     nodes: Mapping[str, Any]
     tensors: dict[str, list[str]]
     ends: dict[str, str]
@@ -90,7 +95,7 @@ class _Inlining:
     count: int = 0
 
     def graph(self, graph: Any) -> None:
-        scope = _Scope("", {node.name: node for node in graph.node}, {}, {}, "", {}, frozenset())
+        scope = _Scope("", "", {node.name: node for node in graph.node}, {}, {}, "", {}, frozenset())
         self._copy(scope, graph.node)
         self.flat.ends, self.flat.results = scope.ends, scope.tensors
 
@@ -109,7 +114,8 @@ class _Inlining:
                     copy.attr[key].CopyFrom(scope.attributes.get(placeholder, value) if placeholder else value)
             if scope.prefix and "frame_name" in copy.attr:
                 copy.attr["frame_name"].s = scope.prefix.encode() + copy.attr["frame_name"].s
-            self.flat.nodes.setdefault(node.name, []).append(copy.name)
+            for name in {node.name: None, inlined_name(node.name, scope.call): None}:
+                self.flat.nodes.setdefault(name, []).append(copy.name)
 
     def _callee(self, node: Any, scope: _Scope) -> str | None:
         """Returns the name of the function that a node calls; None if there is none, or it is recursive."""
@@ -128,7 +134,8 @@ class _Inlining:
         tensors = {arg.name: [value] for arg, value in zip(function.signature.input_arg, given, strict=True)}
         attributes = dict((node.attr["f"].func if node.op in _CALLS else node).attr.items())
         body = {inner_node.name: inner_node for inner_node in function.node_def}
-        inner = _Scope(prefix, body, tensors, {}, start, attributes, scope.functions | {function.signature.name})
+        functions = scope.functions | {function.signature.name}
+        inner = _Scope(prefix, inlined_name(node.name, scope.call), body, tensors, {}, start, attributes, functions)
         self._copy(inner, function.node_def)
         results = [self._tensor(inner, function.ret[arg.name]) for arg in function.signature.output_arg]
         controls = [self._wait(inner, control) for control in function.control_ret.values()]
