@@ -285,6 +285,7 @@ def convert(
         require_integer=require_integer,
         preprocess=preprocess is not None,
     )
+    _check_dataset(representative_dataset, preprocess)
     if quantization_layers and quantize is None:
         raise LitefuseError(
             "quantization_layers measures the effect of quantization, but no form was chosen",
@@ -460,6 +461,7 @@ def quantize(
         require_integer=require_integer,
         preprocess=preprocess is not None,
     )
+    _check_dataset(representative_dataset, preprocess)
     folder = make_temporary_folder(not_url(temporary_folder))
     job = ConversionJob(
         source=source,
@@ -490,6 +492,13 @@ def quantize(
         raise
     log_report(report)
     return ConversionResult(report, job.output, folder)
+
+
+def _check_dataset(dataset: RepresentativeDataset | None, preprocess: Preprocess | None) -> None:
+    if dataset is not None:
+        from litefuse.conversion.quantization.dataset import check_dataset
+
+        check_dataset(dataset, preprocess)
 
 
 def _obtained(

@@ -21,7 +21,8 @@ def _number(_context: click.Context, _parameter: click.Parameter, value: str) ->
 PREPROCESS = click.option(
     "--preprocess",
     metavar="FILE.py:FUNCTION",
-    help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model.",
+    help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model. Default: "
+    "RGB, resized, with values 0 to 255 if the model scales them or takes integers, else 0 to 1.",
 )
 
 
@@ -36,7 +37,7 @@ def representative_dataset_option(what: str) -> Callable[[Callable[..., Any]], C
         type=PATH,
         metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
         help=f"{what}: an array for each input, whose first axis counts samples or rows; a "
-        "folder of images, with --preprocess; or a function that returns or yields samples.",
+        "folder of images; or a function that returns or yields samples.",
     )
 
 
