@@ -49,6 +49,7 @@ SOME = {
 """How many cases run of other functions whose cases take seconds each."""
 
 SELDOM = (
+    "tests/test_readme.py::test_from_the_top_in_a_new_environment",
     "tests/examples/test_notebooks.py::test_a_notebook_runs_and_shows_results",
     "tests/tensorflow/test_keras_applications.py::test_application",
     "tests/tensorflow/test_quantized_applications.py::test_a_good_model",

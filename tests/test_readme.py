@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
+import subprocess
+import venv
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from scripts.benchmarks_page import made
+from tests.docs.blocks import RUN, Step, blocks_of
+from tests.repository import tracked
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -66,3 +73,33 @@ def test_the_two_commands_come_first() -> None:
     first, second = re.findall(r"^```sh\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)[:2]
     assert first == "pip install . && litefuse demo\n"
     assert second == "pip install '.[test]' && pip install --no-deps -r tests/requirements.txt && pytest -n 2\n"
+
+
+def test_from_the_top_in_a_new_environment(tmp_path: Path) -> None:
+    """A new user copies each block but that of the tests, with nothing installed beside what they install."""
+    folder = tmp_path / "checkout"
+    for path in tracked():
+        place = folder / path.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(path, place)
+    blocks = [block for block in blocks_of(README) if block.language in RUN and "pytest" not in block.code]
+    assert len(blocks) >= 5
+    steps = [Step(block.language, block.line, block.code) for block in blocks]
+    (tmp_path / "steps.json").write_text(json.dumps([asdict(step) for step in steps]), encoding="utf-8")
+    venv.create(tmp_path / "venv", with_pip=True)
+    own = {
+        name: text for name, text in os.environ.items() if not name.startswith(("PYTHON", "LITEFUSE", "VIRTUAL_ENV"))
+    }
+    commands = tmp_path / "venv" / "bin"
+    command = [
+        str(commands / "python"),
+        str(ROOT / "tests" / "docs" / "run_steps.py"),
+        str(tmp_path / "steps.json"),
+        "README.md",
+    ]
+    environment = {**own, "PATH": f"{commands}{os.pathsep}{own['PATH']}", "PIP_QUIET": "1"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for words in ("OK: ", "Converted keras.Sequential", "Equal: model.tflite and "):
+        assert words in done.stdout
+    assert "INFO: Created" not in done.stderr

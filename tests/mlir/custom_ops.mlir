@@ -26,3 +26,14 @@ func.func @main(%x: tensor<?x2xf32>, %n: tensor<i32>) -> tensor<?x2xf32> {
   %1 = "tf.Roll"(%0, %n, %n) : (tensor<?x2xf32>, tensor<i32>, tensor<i32>) -> tensor<?x2xf32>
   return %1 : tensor<?x2xf32>
 }
+
+// -----
+// RUN: emit-custom-ops
+// A tokenizer is to be cut off, and the page on text is at an address that everyone has.
+// ERROR: LiteRT has no op for TFText>RoundRobinTrim
+// ERROR: Cut it off: convert the part of the model that takes token ids
+// ERROR: https://litefuse.github.io/litefuse/guides/text/
+func.func @main(%x: tensor<?xi32>, %n: tensor<i32>) -> tensor<?xi32> {
+  %0 = "tf.TFText>RoundRobinTrim"(%x, %n) : (tensor<?xi32>, tensor<i32>) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}

@@ -232,4 +232,4 @@ def writing_checkpoints(tf: Any) -> Any:
 def test_checkpoints_are_not_written(tensorflow: TensorFlow) -> None:
     with pytest.raises(UnsupportedOpsError, match="Save") as raised:
         litefuse.convert(tensorflow.save(writing_checkpoints))
-    assert "docs/guides/training.md" in raised.value.hint
+    assert "https://litefuse.github.io/litefuse/guides/training/" in raised.value.hint

@@ -237,6 +237,7 @@ def test_where_samples_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("litefuse.support.processes.process.run_alone", run_alone)
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "given.py").touch()
     (tmp_path / "images").mkdir()
     Image.new("RGB", (1, 1)).save(tmp_path / "images" / "a.png")
     steps: list[str] = []

@@ -11,10 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import litefuse
 from litefuse.conversion.quantization.dataset import RecordedSamples, Sample, obtain_samples
 from litefuse.conversion.quantization.samples import calls_of
 from litefuse.errors import LitefuseError
+from litefuse.tools.demo import SAVED_MODEL
 from tests.conversion.quantization.models import saved, scaled
+from tests.litert.runtime.models import Graph, model
 
 
 def obtained(dataset: Any, folder: Path, **options: Any) -> list[Sample]:
@@ -152,7 +155,9 @@ def failing(image: Any) -> Any:
 
 
 def test_what_is_wrong_with_images(tmp_path: Path, images: Path) -> None:
-    assert "a folder of images needs a function" in refusal(images, tmp_path).message
+    no_function = f"{images / 'a.png'}"
+    assert "this is not FILE.py:FUNCTION" in refusal(images, tmp_path, preprocess=no_function).message
+    assert "no such file" in refusal(images, tmp_path, preprocess="absent.py:f").message
     assert "preprocess is for a folder of images" in refusal([np.ones(3)], tmp_path, preprocess=halved).message
     (tmp_path / "empty").mkdir()
     assert "the folder has no images" in refusal(tmp_path / "empty", tmp_path, preprocess=halved).message
@@ -200,3 +205,58 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         with pytest.raises(LitefuseError, match="the inputs cannot be read"):
             mapped_arrays(path)
+
+
+def image_model(shape: tuple[int, ...], op: str = "", constant: float = 0.0) -> bytes:
+    """A model of an image that it scales by an op, or does not scale."""
+    graph = Graph()
+    x, y = graph.input("image", shape), graph.output("y", shape)
+    if op:
+        operands = [x, graph.tensor("by", (1,), value=[constant])]
+        graph.builtin(op, operands, [y])
+    else:
+        graph.builtin("ABS", [x], [y])
+    return model(graph, signatures={"serve": 0})
+
+
+@pytest.mark.parametrize(
+    ("op", "constant", "largest"),
+    [("", 0, 1), ("MUL", 1 / 255, 255), ("DIV", 127.5, 255), ("SUB", 123.7, 255), ("SUB", 0.485, 1), ("MUL", 2, 1)],
+)
+def test_images_without_a_function(tmp_path: Path, images: Path, op: str, constant: float, largest: int) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(image_model((1, 4, 3, 3), op, constant))
+    samples = obtain_samples(images, tmp_path)
+    (red, gray) = calls_of(samples, path)["serve"]
+    np.testing.assert_allclose(red["image"], np.full((1, 4, 3, 3), [largest, 0, 0], np.float32), rtol=1e-6)
+    np.testing.assert_allclose(gray["image"], np.full((1, 4, 3, 3), 51 / 255 * largest, np.float32), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 5, 4), (1, 5, 4, 1)])
+def test_layouts_of_images(tmp_path: Path, images: Path, shape: tuple[int, ...]) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(image_model(shape))
+    calls = calls_of(obtain_samples(images, tmp_path), path)["serve"]
+    assert [call["image"].shape for call in calls] == [shape, shape]
+    np.testing.assert_allclose(calls[1]["image"], np.full(shape, 0.2, np.float32), rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 4), (1, 4, 3, 7)])
+def test_a_model_of_something_else_than_images(tmp_path: Path, images: Path, shape: tuple[int, ...]) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(image_model(shape))
+    with pytest.raises(LitefuseError, match="images do not fit the input 'image'") as caught:
+        calls_of(obtain_samples(images, tmp_path), path)
+    assert "--preprocess" in caught.value.hint
+
+
+def test_a_dataset_is_checked_before_the_model_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+
+    def opened(*_: Any) -> None:
+        pytest.fail("the model is loaded")
+
+    monkeypatch.setattr("litefuse.frontends.source.Source.opened", opened)
+    for dataset, message in ((tmp_path / "empty", "no images"), ("absent.npz", "no such file"), ("a.py:f", "no such")):
+        with pytest.raises(LitefuseError, match=message):
+            litefuse.convert(SAVED_MODEL, quantize="int8", representative_dataset=dataset)

@@ -139,23 +139,23 @@ def _duration(seconds: float) -> str:
 _SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 
 
-def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
-    """Yields what a function makes of each image in a folder and the folders in it, in the order of their names.
+@dataclass(frozen=True)
+class ImageFiles:
+    """The files of images, of which inputs of the model are made once its input is known."""
 
-    Args:
-        folder: The folder.
-        preprocess: Takes a ``PIL.Image.Image`` of the mode RGB, turned as its camera was held, and returns a sample;
-            see :data:`~litefuse.support.options.quantization.RepresentativeDataset`.
+    files: tuple[Path, ...]
+
+
+def image_files(folder: Path) -> ImageFiles:
+    """Returns the images in a folder and the folders in it, in the order of their names.
 
     Raises:
-        LitefuseError: Pillow is not installed, no images were given, one cannot be read, or ``preprocess`` fails.
+        LitefuseError: Pillow is not installed, or there are none.
     """
     if importlib.util.find_spec("PIL") is None:
         raise LitefuseError(
             "a folder of images needs the package Pillow", hint="Install it with `pip install 'litefuse[quantize]'`."
         )
-    image_module: Any = importlib.import_module("PIL.Image")
-    transpose: Callable[[Any], Any] = importlib.import_module("PIL.ImageOps").exif_transpose
     files = sorted(
         Path(place, name)
         for place, _, names in os.walk(folder)
@@ -166,19 +166,39 @@ def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
         raise LitefuseError(
             "the folder has no images", where=str(folder), hint=f"Their names end in {', '.join(sorted(_SUFFIXES))}."
         )
-    for path in files:
-        try:
-            with image_module.open(path) as opened:
-                image = transpose(opened).convert("RGB")
-        except (OSError, ValueError, SyntaxError, image_module.DecompressionBombError) as error:
-            raise LitefuseError(f"the image cannot be read: {what_was_raised(error)}", where=str(path)) from error
+    return ImageFiles(tuple(path.absolute() for path in files))
+
+
+def opened_image(path: Path) -> Any:
+    """Reads an image, a ``PIL.Image.Image`` of the mode RGB, turned as its camera was held.
+
+    Raises:
+        LitefuseError: It cannot be read.
+    """
+    image_module: Any = importlib.import_module("PIL.Image")
+    transpose: Callable[[Any], Any] = importlib.import_module("PIL.ImageOps").exif_transpose
+    try:
+        with image_module.open(path) as opened:
+            return transpose(opened).convert("RGB")
+    except (OSError, ValueError, SyntaxError, image_module.DecompressionBombError) as error:
+        raise LitefuseError(f"the image cannot be read: {what_was_raised(error)}", where=str(path)) from error
+
+
+def images_in(folder: Path, preprocess: Callable[[Any], Any]) -> Iterator[Any]:
+    """Yields what a function makes of each image of a folder, a ``PIL.Image.Image``.
+
+    Raises:
+        LitefuseError: Pillow is not installed, there are none, one cannot be read, or ``preprocess`` fails.
+    """
+    for path in image_files(folder).files:
+        image = opened_image(path)
         with third_party_code("preprocess fails", str(path), own=LitefuseError):
             sample = preprocess(image)
         yield sample
 
 
-Samples: TypeAlias = Path | RecordedSamples | tuple[Sample, ...]
-"""The archive, or a file with the samples, or the samples themselves; it can be sent to another process."""
+Samples: TypeAlias = Path | RecordedSamples | ImageFiles | tuple[Sample, ...]
+"""The archive, or a file with the samples, or images, or the samples themselves; it can be sent to another process."""
 
 _RECORD = "litefuse.conversion.quantization.dataset:record_dataset"
 
@@ -204,21 +224,15 @@ def obtain_samples(
         LitefuseError: It is not a dataset, or empty; a function cannot be imported or fails.
     """
     dataset = local(dataset)
+    check_dataset(dataset, preprocess)
     target = folder / "samples"
     progress = SampleProgress(announce, "samples")
     path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
-    is_folder = bool(path) and not names_function(path) and check_there(path).is_dir()
-    if preprocess is not None and not is_folder:
-        raise LitefuseError("preprocess is for a folder of images", hint="Pass the folder as samples.")
+    is_folder = bool(path) and not names_function(path) and Path(path).is_dir()
     if not isinstance(dataset, str | os.PathLike):
         return record(samples_in(dataset), target, progress.advance)
     if is_folder and preprocess is None:
-        raise LitefuseError(
-            "a folder of images needs a function that makes inputs of the model of them",
-            where=path,
-            hint="Pass preprocess: a function of a PIL.Image.Image, or FILE.py:FUNCTION (on the command line, "
-            "--preprocess FILE.py:FUNCTION).",
-        )
+        return image_files(Path(path))
     if preprocess is not None and not isinstance(preprocess, str | os.PathLike):
         return record(samples_in(images_in(Path(path), preprocess)), target, progress.advance)
     if not is_folder and not names_function(path):
@@ -233,6 +247,27 @@ def obtain_samples(
         raise LitefuseError(
             f"the process of the dataset died ({error.death}) in the step {error.step!r}", where=function
         ) from error
+
+
+def check_dataset(dataset: RepresentativeDataset, preprocess: Preprocess | None) -> None:
+    """Checks what can be checked of a dataset before the model is loaded.
+
+    Raises:
+        LitefuseError: A path leads to nothing, the folder has no images, Pillow is missing, or ``preprocess`` is for
+            something else or no function.
+    """
+    dataset = local(dataset)
+    path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
+    is_folder = bool(path) and not names_function(path) and check_there(path).is_dir()
+    if preprocess is not None and not is_folder:
+        raise LitefuseError("preprocess is for a folder of images", hint="Pass the folder as samples.")
+    if is_folder:
+        image_files(Path(path))
+    for function in (path, preprocess):
+        if isinstance(function, str | os.PathLike) and (matched := _FUNCTION.fullmatch(os.fspath(function))):
+            check_there(matched["file"])
+        elif function is preprocess and isinstance(function, str | os.PathLike):
+            raise LitefuseError("this is not FILE.py:FUNCTION", where=os.fspath(function))
 
 
 def samples_in(dataset: Iterable[Any] | Callable[[], Iterable[Any]]) -> Iterator[Sample]:

@@ -45,6 +45,10 @@ def check_quantization(
     _check_target(form, options, target)
     _check_max_error(form, quantization.max_error)
     _check_samples(form, quantization, options)
+    if quantization.samples is not None:
+        from litefuse.conversion.quantization.dataset import check_dataset
+
+        check_dataset(quantization.samples, quantization.preprocess)
     if quantization.measure_layers and form is None:
         raise LitefuseError(
             "measure_layers measures the effect of quantization, but no form was chosen",

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.conversion.quantization.dataset import RecordedSamples, Sample, Samples
+from litefuse.conversion.quantization.dataset import ImageFiles, RecordedSamples, Sample, Samples
 from litefuse.errors import InterpreterError
 from litefuse.litert.runtime.input_specs import InputSpec, fit_inputs, fitting, input_specs, load_arrays
 from litefuse.litert.runtime.interpreter import Interpreter
@@ -181,29 +181,39 @@ def calls_of(samples: Samples, model: Path) -> Calls:
     """
     interpreter = Interpreter(model)
     specs = {key: input_specs(interpreter, key) for key in interpreter.get_signature_list()}
-    return calls_by_specs(samples, specs, specs)
+    return calls_by_specs(samples, specs, specs, model)
 
 
-def calls_by_specs(samples: Samples, specs: Mapping[str, Sequence[InputSpec]], wanted: Iterable[str]) -> Calls:
+def calls_by_specs(
+    samples: Samples, specs: Mapping[str, Sequence[InputSpec]], wanted: Iterable[str], model: str | Path | bytes
+) -> Calls:
     """Converts samples to calls of some signatures, see :func:`calls_of`.
 
     Args:
         samples: The samples.
         specs: The inputs of each signature of the model.
         wanted: The keys of the signatures.
+        model: The model, its file or its content.
 
     Raises:
         InterpreterError: As :func:`calls_of` does.
     """
-    calls = calls_of_archive(samples, specs) if isinstance(samples, Path) else _calls_of_samples(samples, specs)
+    if isinstance(samples, ImageFiles):
+        from litefuse.conversion.quantization.image_samples import ImageInputs  # few datasets are images alone
+
+        inputs = ImageInputs(samples, specs, model)
+        calls: dict[str, Sequence[Inputs]] = {key: [] for key in specs}
+        calls[inputs.key] = LazyCalls(len(samples.files), inputs.__getitem__)
+    else:
+        calls = calls_of_archive(samples, specs) if isinstance(samples, Path) else _calls_of_samples(samples, specs)
     calls = {key: calls[key] for key in wanted}
     for key, of_signature in [*calls.items()]:
         if not of_signature and specs[key]:
             raise InterpreterError(f"no sample for the signature {key!r}", where=WHERE)
         if not of_signature:
             calls[key] = [{}]  # without inputs, all calls are alike
-        for number, inputs in enumerate(calls[key], 1):
-            for name, value in inputs.items():
+        for number, call in enumerate(calls[key], 1):
+            for name, value in call.items():
                 if value.dtype.kind in "fc" and not np.isfinite(value).all():
                     raise InterpreterError(
                         f"{name!r} has NaN or infinite elements", where=f"{WHERE}, sample {number} of {key!r}"

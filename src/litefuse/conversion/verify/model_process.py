@@ -138,7 +138,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     if job.rounds is not None:
         rounds = [list(calls) for calls in job.rounds]
     elif job.samples is not None:
-        sampled = calls_by_specs(job.samples, converted.every_spec(), converted.specs)
+        sampled = calls_by_specs(job.samples, converted.every_spec(), converted.specs, job.model)
         rounds = [[Call(key, inputs) for key, of_signature in sampled.items() for inputs in of_signature]]
     elif job.inputs is not None:
         rounds = [_given_calls(converted.specs, job.inputs, job.times)]

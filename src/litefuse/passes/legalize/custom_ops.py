@@ -197,7 +197,12 @@ _ADVICE = {
     ),
     frozenset({"MergeV2Checkpoints", "Restore", "RestoreSlice", "RestoreV2", "Save", "SaveSlices", "SaveV2"}): (
         "LiteRT reads and writes no checkpoints: let the signatures that save and restore give and take the weights as "
-        "tensors, which the program writes (docs/guides/training.md)."
+        "tensors, which the program writes: https://litefuse.github.io/litefuse/guides/training/"
+    ),
+    frozenset({"TFText>", "SentencepieceOp", "SentencepieceTokenizeOp"}): (
+        "This tokenizer cannot be converted. Cut it off: convert the part of the model that takes token ids (in Keras "
+        "Hub, the classifier without its preprocessor), and tokenize before the call. "
+        "https://litefuse.github.io/litefuse/guides/text/ lists the tokenizers that can be converted."
     ),
 }
 
@@ -212,7 +217,7 @@ def _error(refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence
     if needless:
         hint = f"Allowed, but not among them: {', '.join(needless)}. {closest(needless, names)}".rstrip() + f"\n{hint}"
     for ops, advice in _ADVICE.items():
-        if not ops.isdisjoint(names):
+        if not ops.isdisjoint(part for name in names for part in (name, name[: name.find(">") + 1])):
             hint = f"{advice}\n{hint}"
     if wide:
         hint = (
