@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from scripts.benchmarks_page import made
+
 from tests.docs.blocks import RUN, Step, blocks_of
 from tests.repository import tracked
 

@@ -73,8 +73,13 @@ def test_files(tensorflow: TensorFlow, tmp_path: Path, package: str, suffix: str
 @pytest.mark.parametrize(
     ("package", "suffix", "kind", "words"),
     [
-        ("keras", ".keras", "own", ["Own", "keras.models.load_model", "litefuse.convert()"]),
-        ("keras", ".h5", "own", ["Own", "litefuse.convert()"]),
+        (
+            "keras",
+            ".keras",
+            "own",
+            ["Own", "keras.models.load_model", "litefuse.convert()"],
+        ),
+        ("keras", ".h5", "own", ["Own', which Keras lacks", "litefuse.convert()"]),
         ("tf_keras", ".keras", "own", ["Own", "tf_keras.models.load_model"]),
         ("keras", ".keras", "lambda", ["brings Python code along", "If you trust it"]),
         ("keras", ".h5", "lambda", ["brings Python code along"]),

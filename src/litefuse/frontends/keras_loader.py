@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import re
 import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -19,6 +20,8 @@ from litefuse.frontends.keras_model import keras_model_source
 from litefuse.frontends.tensorflow_packages import CORRECTED_TEXT, KERAS_2, conflict, is_corrected, tensorflow_packages
 from litefuse.frontends.writer import describe_error
 
+# Of Keras 3 and of Keras 2, which say it amid or before the configuration of all layers.
+_UNKNOWN_CLASS = re.compile(r"(?:Could not locate class|Unknown (?:layer|object|model)):? '([^']+)'")
 _PASS = "Load the model in Python with {package}.models.load_model, and pass it to litefuse.convert()."
 
 
@@ -52,6 +55,12 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     except LitefuseError:
         raise
     except Exception as error:  # Keras's readers and layers raise any exception
+        if (unknown := _UNKNOWN_CLASS.search(str(error))) is not None:
+            raise LitefuseError(
+                f"the model has the class {unknown[1]!r}, which Keras lacks: its code is not in the file",
+                where=where,
+                hint=f"Import the code of the class first. {hint}",
+            ) from error
         raise LitefuseError(
             f"Keras {keras.__version__} cannot load the model: {describe_error(error)}",
             where=where,

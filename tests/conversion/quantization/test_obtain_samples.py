@@ -259,4 +259,4 @@ def test_a_dataset_is_checked_before_the_model_is_loaded(tmp_path: Path, monkeyp
     monkeypatch.setattr("litefuse.frontends.source.Source.opened", opened)
     for dataset, message in ((tmp_path / "empty", "no images"), ("absent.npz", "no such file"), ("a.py:f", "no such")):
         with pytest.raises(LitefuseError, match=message):
-            litefuse.convert(SAVED_MODEL, quantize="int8", representative_dataset=dataset)
+            litefuse.convert(SAVED_MODEL, quantize=litefuse.Quantization("int8", samples=dataset))

@@ -67,7 +67,8 @@ class Quantization(Options):
     )
     preprocess: Preprocess | None = option(
         default=None,
-        help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model. Otherwise: "
+        help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model. "
+        "Otherwise: "
         "RGB, resized, with values 0 to 255 if the model scales them or takes integers, else 0 to 1.",
         metavar="FILE.py:FUNCTION",
         group=_FORM,
