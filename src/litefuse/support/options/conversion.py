@@ -68,8 +68,7 @@ class Quantization(Options):
     preprocess: Preprocess | None = option(
         default=None,
         help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model. "
-        "Otherwise: "
-        "RGB, resized, with values 0 to 255 if the model scales them or takes integers, else 0 to 1.",
+        "Otherwise: RGB, resized, with values 0 to 255 if the model scales them or takes integers, else 0 to 1.",
         metavar="FILE.py:FUNCTION",
         group=_FORM,
     )
@@ -106,8 +105,7 @@ class Quantization(Options):
     rotate: Rotation | None = option(
         default=None,
         help="Rotate the weights of fully connected layers and embeddings by a Hadamard matrix before rounding "
-        "(dynamic, "
-        "weights).",
+        "(dynamic, weights).",
         group=_FORM,
         choices=("hadamard",),
     )
@@ -157,8 +155,7 @@ class Checks(Options):
     fusions: bool | Literal["thorough"] = option(
         default=True,
         help="Apply a fusion only if fused op and composite agree on random inputs (yes); thorough: on all kinds of "
-        "inputs, "
-        "however long it takes; no: without comparing them.",
+        "inputs, however long it takes; no: without comparing them.",
         flag="--check-fusions",
         group=_CHECKS,
         choices=("yes", "no", "thorough"),
@@ -180,8 +177,7 @@ class Checks(Options):
     targets: bool | Literal["required"] = option(
         default=True,
         help="Compile and run the file with the software of each target other than cpu, if installed (yes); required: "
-        "fail "
-        "with exit code 5 if it is not installed, refuses an op or computes other numbers.",
+        "fail with exit code 5 if it is not installed, refuses an op or computes other numbers.",
         flag="--check-target",
         group=_CHECKS,
         choices=("yes", "no", "required"),
@@ -272,8 +268,7 @@ class Debugging(Options):
     dump_ir: str | os.PathLike[str] | None = option(
         default=None,
         help="Write the MLIR module as text after each pass that changes it, and index.txt with the time of every "
-        "pass, to "
-        "this folder. It must be new, empty or from an earlier conversion.",
+        "pass, to this folder. It must be new, empty or from an earlier conversion.",
         group=_DEBUGGING,
         metavar="DIR",
         path="written",
@@ -339,15 +334,13 @@ class OnSteps(Options):
     progress: bool = option(
         default=False,
         help="Show the stages and their times: in a terminal while they last, in a notebook below the cell, elsewhere "
-        "as "
-        "lines on standard error.",
+        "as lines on standard error.",
         flag="-",
     )
     on_step: Callable[[str], None] = option(
         default=_silent,
         help="Called with the name of each step at its start, and where samples are run, with the number of those that "
-        "are "
-        "done and the time that is left.",
+        "are done and the time that is left.",
         flag="-",
     )
 
@@ -380,10 +373,9 @@ class Conversion(OnSteps, Writing):
     target: str | Iterable[str] = option(
         default="cpu",
         help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU "
-        "(gpu), "
-        "tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu, micro and ethos-u, "
-        "recurrent layers become one op or are unrolled, and all sizes are fixed: the batch is 1 unless {batch} or "
-        "{shapes} sets it. For litert and openvino, recurrent layers are loops.",
+        "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu, micro and "
+        "ethos-u, recurrent layers become one op or are unrolled, and all sizes are fixed: the batch is 1 unless "
+        "{batch} or {shapes} sets it. For litert and openvino, recurrent layers are loops.",
         is_repeated=True,
     )
     composites: CompositeForm | Mapping[str, CompositeForm] = option(

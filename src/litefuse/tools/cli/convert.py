@@ -23,7 +23,7 @@ from litefuse.tools.cli.output import (
     progress,
     save_page,
 )
-from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, OptionalValueCommand, metadata_of
+from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, metadata_of
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from litefuse.tools.benchmarking.measurement import Benchmark
 
 
-@cloup.command(cls=OptionalValueCommand)
+@cloup.command(cls=ConvertingCommand)
 @click.argument("model", type=PATH)
 @declared_option_groups(
     Conversion,

@@ -47,7 +47,7 @@ def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-class OptionalValueCommand(Command):
+class ConvertingCommand(Command):
     """A command that answers options of other converters with what they are here."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -13,13 +13,13 @@ from litefuse.support.options.conversion import FileQuantization, ProcessOptions
 from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, is_verbose, print_result, progress
-from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, OptionalValueCommand, metadata_of
+from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, metadata_of
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
 
 
-@cloup.command(cls=OptionalValueCommand)
+@cloup.command(cls=ConvertingCommand)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @declared_option_groups(
     FileQuantization,
