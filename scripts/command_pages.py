@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 import click
+import cloup
 
 from litefuse.tools.cli.app import app
 
@@ -21,10 +22,13 @@ def made() -> str:
     of_all = [option for option in _options(command) if option.name in shared]
     lines = ["## Every command", "", *_table([*_options(app), *of_all], context)]
     for name, command, context in known:
-        own = [option for option in _options(command) if option.name not in shared]
         usage = " ".join(command.collect_usage_pieces(context))
         lines += [f"## {name}", "", "```text", f"{name} {usage}", "```", "", *_about(command.help or "")]
-        lines += _table(own, context)
+        for title, options in _groups(command):
+            own = [option for option in options if option.name not in shared]
+            if title and own:
+                lines += [f"**{title}**", ""]
+            lines += _table(own, context)
     return "\n".join(lines)
 
 
@@ -47,6 +51,17 @@ def commands(
 
 def _options(command: click.Command) -> list[click.Option]:
     return [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
+
+
+def _groups(command: click.Command) -> Iterator[tuple[str, list[click.Option]]]:
+    """A command's options under the titles that its help has; empty for those before the first one."""
+    rest = _options(command)
+    titled = command.option_groups if isinstance(command, cloup.Command) else []
+    for place, group in enumerate(titled):
+        grouped = [option for option in group.options if option in rest]
+        rest = [option for option in rest if option not in grouped]
+        yield group.title if place else "", grouped
+    yield "Other options" if titled else "", rest
 
 
 def _about(text: str) -> Iterator[str]:

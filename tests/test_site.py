@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import pkgutil
 import re
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import ModuleType
 
@@ -98,7 +100,7 @@ def documented() -> list[object]:
     """What the reference is made of: each class and function, and what a module says that it has."""
     found: list[object] = []
     for page in (ROOT / "docs" / "reference" / "api").glob("*.md"):
-        for name in re.findall(r"^::: (\S+)$", page.read_text(), flags=re.MULTILINE):
+        for name in re.findall(r"^::: (\S+)$", completed(page.read_text()), flags=re.MULTILINE):
             each = pkgutil.resolve_name(name)
             found += [getattr(each, one) for one in each.__all__] if isinstance(each, ModuleType) else [each]
     return found
@@ -107,3 +109,16 @@ def documented() -> list[object]:
 def test_the_reference_has_every_public_name_once() -> None:
     reference = documented()
     assert [name for name in litefuse.__all__ if reference.count(getattr(litefuse, name)) != 1] == []
+
+
+@pytest.mark.parametrize("name", ["convert", "quantize", "Quantization", "Checks", "Graph", "Limits", "Debugging"])
+def test_the_reference_has_every_option_once(name: str) -> None:
+    page = completed((ROOT / "docs" / "reference" / "api" / "converting.md").read_text())
+    (section,) = re.findall(rf"^::: litefuse\.{name}\n(.*?)(?=^:::|\Z)", page, flags=re.DOTALL | re.MULTILINE)
+    public = getattr(litefuse, name)
+    options = (
+        [field.name for field in fields(public)]
+        if is_dataclass(public)
+        else [*inspect.signature(public).parameters][1:]
+    )
+    assert options == re.findall(r"^- `(\w+)` \(`.+`\): \S", section, flags=re.MULTILINE)

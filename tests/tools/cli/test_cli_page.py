@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import click
+import cloup
 import pytest
 from scripts.command_pages import commands, made
 
@@ -35,3 +36,15 @@ def test_an_option_without_help_is_found() -> None:
     def command() -> None: ...
 
     assert unexplained(command, "| `-o, --output TEXT` | Where to. |\n| `--check / --no-check` |  |\n") == ["--check"]
+
+
+def test_options_are_in_their_groups() -> None:
+    command = ALL["litefuse convert"]
+    assert isinstance(command, cloup.Command)
+    (section,) = (section for section in SECTIONS if section.startswith("litefuse convert\n"))
+    first, *groups = re.split(r"^\*\*(.+)\*\*$", section, flags=re.MULTILINE)
+    titles = [group.title for group in command.option_groups][1:]
+    assert groups[::2] == [*titles, "Other options"]
+    assert "--output" in first
+    assert "--granularity" in groups[2 * titles.index("Quantization") + 1]
+    assert "--granularity" not in first

@@ -156,6 +156,7 @@ class Checks(Options):
         default=True,
         help="Apply a fusion only if fused op and composite agree on random inputs (yes); thorough: on all kinds of "
         "inputs, however long it takes; no: without comparing them.",
+        python="In Python, yes is True and no is False.",
         flag="--check-fusions",
         group=_CHECKS,
         choices=("yes", "no", "thorough"),
@@ -178,6 +179,7 @@ class Checks(Options):
         default=True,
         help="Compile and run the file with the software of each target other than cpu, if installed (yes); required: "
         "fail with exit code 5 if it is not installed, refuses an op or computes other numbers.",
+        python="In Python, yes is True and no is False.",
         flag="--check-target",
         group=_CHECKS,
         choices=("yes", "no", "required"),

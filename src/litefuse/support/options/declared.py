@@ -100,6 +100,11 @@ class Declared(NamedTuple):
         """The flag of a single option."""
         return self.option.flag or f"--{self.name.replace('_', '-')}"
 
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values that there are in Python, where yes and no are True and False."""
+        return tuple({"yes": True, "no": False}.get(choice, choice) for choice in self.option.choices)
+
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, group_of))
 class Options(Record):
@@ -211,8 +216,8 @@ def _entries(known: tuple[Declared, ...]) -> str:
     lines: list[str] = []
     for declared in known:
         text = f"{declared.name}: {help_text(f'{declared.option.help} {declared.option.python}'.strip())}"
-        if declared.option.choices:
-            text += f" One of {', '.join(f'``{choice}``' for choice in declared.option.choices)}."
+        if declared.values:
+            text += f" One of {', '.join(f'``{choice}``' for choice in declared.values)}."
         if declared.option.otherwise:
             text += f" Default: {declared.option.otherwise}."
         lines += textwrap.wrap(text, 112, initial_indent="    ", subsequent_indent="        ")

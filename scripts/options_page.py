@@ -1,0 +1,58 @@
+"""The options in docs/reference/api/converting.md, from their declarations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from litefuse.support.options.conversion import (
+    Checks,
+    Conversion,
+    Debugging,
+    FileQuantization,
+    Graph,
+    Limits,
+    Quantization,
+)
+from litefuse.support.options.declared import Declared, Options, declared_options, help_text
+
+# What the static tools read of these classes are calls of option().
+_CLASS = """::: litefuse.{name}
+    options:
+      members: false
+      merge_init_into_class: false
+      show_signature: false
+"""
+
+
+def of_convert() -> str:
+    """The arguments of ``litefuse.convert``."""
+    return "\n".join(_list(Conversion))
+
+
+def of_quantize() -> str:
+    """The arguments of ``litefuse.quantize``."""
+    return "\n".join(_list(FileQuantization))
+
+
+def classes() -> str:
+    """The classes of options that belong together."""
+    lines: list[str] = []
+    for kind in (Quantization, Checks, Graph, Limits, Debugging):
+        lines += [_CLASS.format(name=kind.__name__), *_list(kind), ""]
+    return "\n".join(lines)
+
+
+def _list(kind: type[Options]) -> Iterator[str]:
+    for declared in declared_options(kind):
+        yield f"- `{declared.name}` (`{declared.annotation}`): {_about(declared)}"
+
+
+def _about(declared: Declared) -> str:
+    option = declared.option
+    text = re.sub(r"``(.+?)``", r"`\1`", help_text(f"{option.help} {option.python}".strip()))
+    text = re.sub(r"(`[^`]*`)|([*_|\[\]<])", lambda match: match[1] or rf"\{match[2]}", text)
+    if declared.values:
+        text += f" One of {', '.join(f'`{value!r}`' for value in declared.values)}."
+    default = option.otherwise or ("" if callable(declared.default) else f"`{declared.default!r}`")
+    return f"{text} Default: {default}." if default and default != "`None`" else text
