@@ -26,6 +26,7 @@ from litefuse.support.options.conversion import (
     Checks,
     Conversion,
     Debugging,
+    FileChecks,
     FileQuantization,
     Graph,
     Limits,
@@ -214,7 +215,7 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
         ):
             job = _with_samples(job, options, folder.name, on_step)
             report = cast("Report", run_in_worker(_QUANTIZATION_RUNNER, job, on_step))
-            if Checks.of(options.checks, "checks").file:
+            if FileChecks.of(options.checks, "checks").file:
                 report = with_file_check(report, job, on_step, in_process=False)
     except BaseException:
         folder.cleanup()

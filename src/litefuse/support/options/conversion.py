@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.support.options.declared import Options, documented, group_of, option
@@ -149,7 +149,20 @@ class Quantization(Options):
 
 
 @documented
-class Checks(Options):
+class FileChecks(Options):
+    """The checks of a written file."""
+
+    file: bool = option(
+        default=True,
+        help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
+        flag="--check-file/--no-check-file",
+        group=_CHECKS,
+        is_switch=True,
+    )
+
+
+@documented
+class Checks(FileChecks):
     """The checks of a conversion. ``True`` stands for the defaults, ``False`` for none."""
 
     fusions: bool | Literal["thorough"] = option(
@@ -165,13 +178,6 @@ class Checks(Options):
         default=False,
         help="Compare kernels of composites even with bodies that look like placeholders.",
         flag="--check-custom-ops",
-        group=_CHECKS,
-        is_switch=True,
-    )
-    file: bool = option(
-        default=True,
-        help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
-        flag="--check-file/--no-check-file",
         group=_CHECKS,
         is_switch=True,
     )
@@ -191,6 +197,8 @@ class Checks(Options):
             return cls()
         if value is False:
             return cls(fusions=False, file=False, targets=False)
+        if isinstance(value, str):
+            return cls(fusions=cast("Any", value))
         return super().of(value, argument)
 
     def __post_init__(self) -> None:
@@ -321,9 +329,6 @@ class Writing(Options):
         is_repeated=True,
         group=_FILE,
     )
-    checks: bool | Literal["thorough"] | Checks | Mapping[str, Any] = group_of(
-        Checks, default=True, help="What is checked: True, False, ``thorough``, or ``litefuse.Checks``."
-    )
 
 
 def _silent(step: str) -> None:
@@ -422,6 +427,9 @@ class Conversion(OnSteps, Writing):
         is_switch=True,
         group=_OPS,
     )
+    checks: bool | Literal["thorough"] | Checks | Mapping[str, Any] = group_of(
+        Checks, default=True, help="What is checked: True, False, ``thorough``, or ``litefuse.Checks``."
+    )
     limits: Limits | Mapping[str, Any] | float | None = group_of(
         Limits, default=None, help="What the conversion may take: seconds, or ``litefuse.Limits``."
     )
@@ -433,6 +441,9 @@ class Conversion(OnSteps, Writing):
 class FileQuantization(OnSteps, Writing):
     """The options of :func:`litefuse.quantize`."""
 
+    checks: bool | FileChecks | Mapping[str, Any] = group_of(
+        FileChecks, default=True, help="Whether the written file is checked, or ``litefuse.Checks(file=...)``."
+    )
     limits: ProcessOptions | Mapping[str, Any] | float | None = group_of(
         ProcessOptions, default=None, help="What the quantization may take: seconds, or ``litefuse.Limits``."
     )
