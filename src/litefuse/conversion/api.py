@@ -26,12 +26,12 @@ from litefuse.support.options.conversion import (
     Checks,
     Conversion,
     Debugging,
-    FileChecks,
     FileQuantization,
     Graph,
     Limits,
     ProcessOptions,
     Quantization,
+    WrittenFileChecks,
 )
 from litefuse.support.options.declared import takes
 from litefuse.support.options.forms import DTYPES, QUANTIZATIONS, RNN_FORMS, CompositeForms, RequiredComposites
@@ -215,7 +215,7 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
         ):
             job = _with_samples(job, options, folder.name, on_step)
             report = cast("Report", run_in_worker(_QUANTIZATION_RUNNER, job, on_step))
-            if FileChecks.of(options.checks, "checks").file:
+            if WrittenFileChecks.of(options.checks, "checks").file:
                 report = with_file_check(report, job, on_step, in_process=False)
     except BaseException:
         folder.cleanup()

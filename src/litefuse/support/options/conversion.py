@@ -149,7 +149,7 @@ class Quantization(Options):
 
 
 @documented
-class FileChecks(Options):
+class WrittenFileChecks(Options):
     """The checks of a written file."""
 
     file: bool = option(
@@ -162,7 +162,7 @@ class FileChecks(Options):
 
 
 @documented
-class Checks(FileChecks):
+class Checks(WrittenFileChecks):
     """The checks of a conversion. ``True`` stands for the defaults, ``False`` for none."""
 
     fusions: bool | Literal["thorough"] = option(
@@ -441,8 +441,8 @@ class Conversion(OnSteps, Writing):
 class FileQuantization(OnSteps, Writing):
     """The options of :func:`litefuse.quantize`."""
 
-    checks: bool | FileChecks | Mapping[str, Any] = group_of(
-        FileChecks, default=True, help="Whether the written file is checked, or ``litefuse.Checks(file=...)``."
+    checks: bool | WrittenFileChecks | Mapping[str, Any] = group_of(
+        WrittenFileChecks, default=True, help="Whether the written file is checked, or ``litefuse.Checks(file=...)``."
     )
     limits: ProcessOptions | Mapping[str, Any] | float | None = group_of(
         ProcessOptions, default=None, help="What the quantization may take: seconds, or ``litefuse.Limits``."
