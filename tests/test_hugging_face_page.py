@@ -38,7 +38,7 @@ def calls(program: str) -> list[tuple[str, ast.Call]]:
 
 def test_litefuse_has_what_the_page_calls() -> None:
     found = calls(code("python"))
-    assert {name for name, _ in found} == {"convert", "verify_model", "Interpreter"}
+    assert {name for name, _ in found} == {"convert", "verify_model", "Interpreter", "Quantization"}
     for name, call in found:
         keywords = {each.arg: None for each in call.keywords if each.arg is not None}
         inspect.signature(getattr(litefuse, name)).bind(*call.args, **keywords)

@@ -11,11 +11,13 @@ import click
 import pytest
 
 import litefuse
+from litefuse.support.options.conversion import Conversion
+from litefuse.support.options.declared import single_options
 from litefuse.tools.cli.app import app
 
 TUTORIALS = Path(__file__).parents[1] / "docs" / "tutorials"
 PAGES = ("from-tflite-converter", "from-coremltools", "from-litert-torch")
-ARGUMENTS = {*inspect.signature(litefuse.convert).parameters, *inspect.signature(litefuse.quantize).parameters}
+ARGUMENTS = {*inspect.signature(litefuse.convert).parameters, *(option.name for option in single_options(Conversion))}
 #: Of what other libraries are called with, on the side of litefuse.
 OF_OTHERS = {"input_signature", "experimental_implements", "spec"}
 

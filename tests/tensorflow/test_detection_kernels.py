@@ -125,7 +125,9 @@ _WRONG = {
 }  # fmt: skip
 
 
-def _converted(tensorflow: TensorFlow, name: str, right: str = "", other: str = "", **options: Any) -> CompositeReport:
+def _converted(
+    tensorflow: TensorFlow, name: str, right: str = "", other: str = "", *, check: Any = True
+) -> CompositeReport:
     """Returns what becomes of a composite that a kernel stands for, of which one place may be changed."""
     source = inspect.getsource(detection_kernels)
     assert right in source
@@ -137,8 +139,7 @@ def _converted(tensorflow: TensorFlow, name: str, right: str = "", other: str = 
         path,
         composites={name: "custom"},
         debug=litefuse.Debugging(in_process=True),
-        checks=litefuse.Checks(file=False),
-        **options,
+        checks=litefuse.Checks(fusions=check, file=False),
     )
     (composite,) = (composite for composite in result.report.composites if composite.name == name)
     return composite
@@ -146,7 +147,7 @@ def _converted(tensorflow: TensorFlow, name: str, right: str = "", other: str = 
 
 @pytest.mark.parametrize(("name", "check_fusions"), [("Yolo", True), ("Yolo", "thorough"), ("Ssd", True)])
 def test_a_right_kernel_stays(tensorflow: TensorFlow, name: str, check_fusions: Any) -> None:
-    composite = _converted(tensorflow, name, checks=litefuse.Checks(fusions=check_fusions))
+    composite = _converted(tensorflow, name, check=check_fusions)
     assert composite.outcome == "fused", composite
     assert composite.compared.startswith("checked"), composite
 

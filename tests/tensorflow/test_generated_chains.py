@@ -102,7 +102,7 @@ def test_a_chain_gets_a_kernel_beside_a_composite(tmp_path: Path, tensorflow: Te
 
 def test_nothing_is_found(tmp_path: Path, tensorflow: TensorFlow) -> None:
     saved_model = tensorflow.save(product_model)
-    done = run("convert", saved_model, "-o", tmp_path / "m.tflite", "--generate-kernels")
+    done = run("convert", saved_model, "-o", tmp_path / "m.tflite", "--generate-kernels", "-v")
     assert "Chains of ops: none that a kernel can be generated for" in done.out
     report = json.loads(run("convert", saved_model, "-o", tmp_path / "p.tflite", "--json").out)
     assert report["chains"] is None

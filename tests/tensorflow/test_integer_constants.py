@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import litefuse
 from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.support.report.quantized import OpKinds
 from tests.tensorflow.checking import check
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    import litefuse
     from litefuse.support.options.forms import QuantizationForm
     from tests.tensorflow.process import TensorFlow
 

@@ -228,7 +228,7 @@ def test_samples_that_do_not_fit(tensorflow: TensorFlow) -> None:
     assert "a list of 2 arrays" in error([[scale, x]])
     assert "the sample is one array, and the signature takes 2 inputs" in error([x])
     assert "is for a signature 'other'" in error([("other", {"x": x, "scale": scale})])
-    assert "has no samples" in error([])
+    assert "no samples were given" in error([])
     assert "is a dict, not a sequence of samples" in error({"x": x, "scale": scale})
     assert "is a int, not a sequence of samples" in error(3)
 

@@ -81,7 +81,7 @@ def test_names_that_no_package_has(name: str, problem: str, tmp_path: Path) -> N
     assert not (tmp_path / "made").exists()
 
 
-@pytest.mark.parametrize("options", [(), ("--package", "--from", "m.tflite"), ("--package", "--tags", "serve")])
+@pytest.mark.parametrize("options", [(), ("--package", "--from", "m.tflite")])
 def test_either_of_a_model_or_a_package(options: tuple[str, ...]) -> None:
     result = run("kernels", "new", "Mine", *options)
     assert result.code == 2

@@ -379,7 +379,7 @@ def test_the_faster_form_is_chosen(tensorflow: TensorFlow, steps: int, rnn: Any,
 
 
 def test_there_is_no_other_form(tmp_path: Path) -> None:
-    with pytest.raises(LitefuseError, match=r"unknown form 'slow' of recurrent layers(.|\n)*auto, fused, loop"):
+    with pytest.raises(LitefuseError, match=r"rnn is 'slow'(.|\n)*auto, fused, loop"):
         litefuse.convert(tmp_path, rnn="slow")  # pyright: ignore[reportArgumentType]
 
 

@@ -62,10 +62,10 @@ def test_one_array_and_a_list_of_one_are_for_the_only_input() -> None:
 @pytest.mark.parametrize(
     ("dataset", "message"),
     [
-        ([], "representative_dataset has no samples"),
-        (lambda: iter(()), "representative_dataset has no samples"),
-        ({"x": X}, "representative_dataset is a dict, not a sequence of samples"),
-        (3, "representative_dataset is a int, not a sequence of samples"),
+        ([], "no samples were given"),
+        (lambda: iter(()), "no samples were given"),
+        ({"x": X}, "samples is a dict, not a sequence of samples"),
+        (3, "samples is a int, not a sequence of samples"),
         ([{"x": X}, [X, X]], "sample 2 of the representative dataset is a list of 2 arrays"),
         ([(X, X)], "sample 1 of the representative dataset is a list of 2 arrays"),
         ([("serve", X, X)], "sample 1 of the representative dataset is a list of 3 arrays"),

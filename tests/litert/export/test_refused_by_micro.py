@@ -29,7 +29,7 @@ def quantized(folder: Path, **options: Any) -> Path:
     graph.builtin("FULLY_CONNECTED", [x, w, -1], [graph.output("y", (1, 3))])
     before, path = folder / "before.tflite", folder / "after.tflite"
     before.write_bytes(model(graph, signatures={"serve": 0}))
-    litefuse.quantize(before, "weights", **options).save(path)
+    litefuse.quantize(before, litefuse.Quantization("weights", **options)).save(path)
     return path
 
 
@@ -45,7 +45,7 @@ def plans(path: Path) -> list[bytes]:
 
 @pytest.mark.parametrize("granularity", ["channel", "tensor"])
 def test_it_refuses_weights_of_several_scales(tmp_path: Path, granularity: Granularity) -> None:
-    path = quantized(tmp_path, quantize=litefuse.Quantization(granularity=granularity))
+    path = quantized(tmp_path, granularity=granularity)
     report = report_of(path)
     if granularity == "tensor":
         assert (report.verdict, plans(path)) == ("accelerated", [])

@@ -336,7 +336,7 @@ def test_convert(folder: Path) -> None:
     assert outcome.exit_code == 1
     assert "no such file or folder" in outcome.stderr
     (folder / "named.json").write_text(json.dumps({"name": "Demo", "associated_files": [{"name": "labels.txt"}]}))
-    outcome = CliRunner().invoke(app, ["convert", *arguments, "--metadata", str(folder / "named.json")])
+    outcome = CliRunner().invoke(app, ["convert", *arguments, "-v", "--metadata", str(folder / "named.json")])
     assert outcome.exit_code == 0, outcome.stderr
     assert "  embed: input   ids      is tokens\n  embed: output  vectors  is y\n" in outcome.stdout
     assert [each.name for each in inspect_litert_model(path).signatures[0].inputs] == ["tokens"]
@@ -434,7 +434,7 @@ def test_labels_that_do_not_fit(folder: Path, content: bytes, message: str) -> N
 
 def test_labels_on_the_command_line(folder: Path) -> None:
     labels = folder / "labels.txt"
-    command = ["quantize", str(folder / "m.tflite"), "--form", "float16", "-o", str(folder / "q.tflite")]
+    command = ["quantize", str(folder / "m.tflite"), "--quantize", "float16", "-o", str(folder / "q.tflite")]
     both = CliRunner().invoke(app, [*command, "--labels", str(labels), "--metadata", str(folder / "m.json")])
     assert (both.exit_code, "--labels excludes --metadata" in both.stderr) == (2, True)
     done = CliRunner().invoke(app, [*command, "--labels", str(labels)])

@@ -27,7 +27,7 @@ def test_an_interpreter_prints_nothing(module: str, printed: str) -> None:
 
 @pytest.mark.parametrize("command", ["run", "benchmark"])
 def test_a_command_prints_no_line_of_the_runtime(command: str) -> None:
-    arguments = ["--calls", "3"] if command == "benchmark" else []
+    arguments = ["--repeat", "3"] if command == "benchmark" else []
     line = [sys.executable, "-m", "litefuse", command, str(SMALL_MODEL), *arguments]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     assert (done.stderr, bool(done.stdout)) == ("", True)

@@ -539,7 +539,7 @@ def test_functions(store: Any, model: str) -> None:
 
 
 def test_folders_that_have_to_be_here(model: str) -> None:
-    for arguments in ({"dump_ir": "memory://b/ir"}, {"temporary_folder": "memory://b"}):
+    for arguments in ({"debug": "memory://b/ir"}, {"limits": {"temporary_folder": "memory://b"}}):
         with pytest.raises(LitefuseError, match="must be local"):
             litefuse.convert(model, **arguments)  # pyright: ignore[reportArgumentType]
     with pytest.raises(LitefuseError, match="must be local"):
