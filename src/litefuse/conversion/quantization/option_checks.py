@@ -71,8 +71,6 @@ def _check_max_error(form: QuantizationForm | None, max_error: float | None) -> 
             "max_error limits the effect of quantization, but no form was chosen",
             hint="Pass a form as well (on the command line, --quantize).",
         )
-    elif not max_error >= 0:
-        raise LitefuseError(f"max_error must be a number, 0 or more, not {max_error}")
 
 
 def _check_target(form: QuantizationForm | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
