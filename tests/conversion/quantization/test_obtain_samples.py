@@ -68,7 +68,7 @@ def test_an_archive_is_left_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.parametrize("dataset", [[], lambda: iter(())])
 def test_there_must_be_samples(tmp_path: Path, dataset: Any) -> None:
-    assert "representative_dataset has no samples" in refusal(dataset, tmp_path).message
+    assert "no samples were given" in refusal(dataset, tmp_path).message
 
 
 FUNCTIONS = """

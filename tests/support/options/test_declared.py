@@ -81,6 +81,7 @@ def test_flags(name: str) -> None:
         ({"limits": {"temporary_folder": b"x"}}, "temporary_folder must be a path"),
         ({"min_runtime": 2.14}, "2.14 names no runtime"),
         ({"on_step": "print"}, "on_step must be a function"),
+        ({"quantize": {"io": "uint8"}}, "and 'qat'\nPass one of these as well"),
         ({"quantize": litefuse.Limits(timeout=5)}, "quantize takes Quantization, not Limits"),
         ({"samples": "x.npz"}, "Write quantize=Quantization(samples=...)."),
     ],
@@ -99,10 +100,12 @@ def test_what_stands_for_a_group() -> None:
     assert litefuse.Quantization.of("int8", "quantize") == litefuse.Quantization("int8")
 
 
-@pytest.mark.parametrize("model", [None, 3, b"x.tflite", ["x.tflite"]])
-def test_no_file_to_quantize(model: Any) -> None:
+@pytest.mark.parametrize("model", [None, 3, ["x.tflite"]])
+@pytest.mark.parametrize("function", [litefuse.quantize, litefuse.verify_model, litefuse.benchmark, litefuse.check])
+def test_no_file(function: Any, model: Any) -> None:
+    second = {litefuse.quantize: "dynamic", litefuse.verify_model: SAVED_MODEL}.get(function)
     with pytest.raises(LitefuseError, match="a model is the path of a LiteRT file"):
-        litefuse.quantize(model, "dynamic")
+        function(model, second)
 
 
 def test_signature_of_a_group() -> None:

@@ -113,7 +113,10 @@ def _check_samples(form: QuantizationForm | None, quantization: Quantization, op
     ):
         if given and not fits:
             *others, last = map(repr, forms)
-            raise LitefuseError(f"{argument} is only for the quantizations {', '.join(others)} and {last}")
+            raise LitefuseError(
+                f"{argument} is only for the quantizations {', '.join(others)} and {last}",
+                hint="" if form else "Pass one of these as well (on the command line, --quantize).",
+            )
     if "uint8" in types and form != "int8":
         raise LitefuseError(f"uint8 inputs and outputs require int8 activations, not {form!r}")
     if types[0] != types[1] and form == "qat":
