@@ -141,7 +141,7 @@ def test_signatures_and_states(tensorflow: TensorFlow) -> None:
         litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=dataset[:10]))
     with pytest.raises(litefuse.LitefuseError, match="names no signature") as raised:
         litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=[inputs for _, inputs in dataset]))
-    assert raised.value.where == "representative dataset, sample 1"
+    assert raised.value.where == "samples, sample 1"
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -287,7 +287,7 @@ def test_what_is_not_finite_has_no_range(tensorflow: TensorFlow) -> None:
     dataset[1]["x"][0, 0, 0, 0] = np.nan
     with pytest.raises(litefuse.LitefuseError, match="'x' has NaN or infinite elements") as raised:
         litefuse.convert(tensorflow.save(images), quantize=litefuse.Quantization("int8", samples=dataset))
-    assert raised.value.where == "representative dataset, sample 2 of 'serving_default'"
+    assert raised.value.where == "samples, sample 2 of 'serving_default'"
     random = np.random.default_rng(1)
     pair = {"x": np.full((4, 40), 1e30, np.float32), "scale": np.float32(1e30)}
     finite = {"x": random.normal(size=(4, 40)).astype(np.float32), "scale": np.float32(1)}

@@ -188,6 +188,8 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
         EngineCrashError: The child process died.
     """
     begun = time.perf_counter()
+    if not isinstance(cast("object", model), (str, os.PathLike, ConversionResult)):
+        raise LitefuseError(f"a model is the path of a LiteRT file, or the result of a conversion, not {model!r}")
     source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(local(model)))).absolute()
     job, limits = _job(options), ProcessOptions.of(options.limits, "limits")
     if job.quantize is None:
@@ -268,6 +270,6 @@ def _kernels() -> dict[str, bytes]:
 
 
 def _allowed(value: bool | str | Collection[str]) -> bool | Literal["never"] | frozenset[str]:
-    if isinstance(value, bool):
-        return value
+    if isinstance(value, bool) or value == "all":
+        return bool(value)
     return "never" if value == "never" else frozenset(listed_names(value, "allow_custom_ops") or ())

@@ -37,7 +37,10 @@ class Record:
     def __init__(self, *values: Any, **named: Any) -> None:
         own = {kind.name: kind for kind in fields(self)}
         given = dict(zip(own, values, strict=False))
-        if len(values) > len(own) or given.keys() & named.keys() or named.keys() - own.keys():
+        if unknown := named.keys() - own.keys():
+            names = " or ".join(map(repr, sorted(unknown)))
+            raise TypeError(f"{type(self).__name__} has no {names}; it has {', '.join(own)}")
+        if len(values) > len(own) or given.keys() & named.keys():
             raise TypeError(f"{type(self).__name__} takes {[*own]}, not {len(values)} values and {[*named]}")
         given |= named
         for name, kind in own.items():

@@ -51,7 +51,7 @@ def test_a_sample_on_which_the_model_does_not_run_is_named(tmp_path: Path) -> No
     good, bad = {"x": np.ones((1, 3), np.float32)}, {"x": np.ones((1, 3), np.int32)}
     with pytest.raises(InterpreterError, match="the model does not run on it") as raised:
         ranges_of(path, {"serve": [good, bad]})
-    assert raised.value.where == "representative dataset, sample 2 of 'serve'"
+    assert raised.value.where == "samples, sample 2 of 'serve'"
 
 
 def test_what_is_not_finite_has_no_range_unless_it_stands_apart() -> None:

@@ -66,10 +66,10 @@ def test_one_array_and_a_list_of_one_are_for_the_only_input() -> None:
         (lambda: iter(()), "no samples were given"),
         ({"x": X}, "samples is a dict, not a sequence of samples"),
         (3, "samples is a int, not a sequence of samples"),
-        ([{"x": X}, [X, X]], "sample 2 of the representative dataset is a list of 2 arrays"),
-        ([(X, X)], "sample 1 of the representative dataset is a list of 2 arrays"),
-        ([("serve", X, X)], "sample 1 of the representative dataset is a list of 3 arrays"),
-        ([()], "sample 1 of the representative dataset is a list of 0 arrays"),
+        ([{"x": X}, [X, X]], "sample 2 is a list of 2 arrays"),
+        ([(X, X)], "sample 1 is a list of 2 arrays"),
+        ([("serve", X, X)], "sample 1 is a list of 3 arrays"),
+        ([()], "sample 1 is a list of 0 arrays"),
     ],
 )
 def test_refused(dataset: Any, message: str, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_refused(dataset: Any, message: str, tmp_path: Path) -> None:
 
 
 def test_a_sample_that_is_no_array() -> None:
-    with pytest.raises(LitefuseError, match=r"sample 1 of the representative dataset is not an array: .*inhomogeneous"):
+    with pytest.raises(LitefuseError, match=r"sample 1 is not an array: .*inhomogeneous"):
         taken([{"x": [[1, 2], [3]]}])
 
 

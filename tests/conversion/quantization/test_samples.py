@@ -85,7 +85,7 @@ def test_samples_that_do_not_fit(tmp_path: Path) -> None:
     x = np.zeros((2, 3), np.float32)
     assert "the sample lacks scale" in refusal([{"x": x}], path).message
     assert "has no input 'z'" in refusal([{"x": x, "scale": 1, "z": x}], path).message
-    assert refusal([{"x": x, "scale": 1}, {"x": x[:1], "scale": 1}], path).where == "representative dataset, sample 2"
+    assert refusal([{"x": x, "scale": 1}, {"x": x[:1], "scale": 1}], path).where == "samples, sample 2"
     error = refusal([x], path)
     assert "the sample is one array, and the signature takes 2 inputs" in error.message
     assert "scale, x" in error.hint
@@ -98,7 +98,7 @@ def test_what_is_not_finite_has_no_range(tmp_path: Path, value: float) -> None:
     bad[1, 2] = value
     error = refusal([np.ones((4, 3)), bad], path)
     assert "'x' has NaN or infinite elements" in error.message
-    assert error.where == "representative dataset, sample 2 of 'serve'"
+    assert error.where == "samples, sample 2 of 'serve'"
 
 
 def test_an_archive_has_one_axis_more_or_pieces(tmp_path: Path) -> None:

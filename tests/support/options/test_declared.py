@@ -14,6 +14,7 @@ import litefuse
 from litefuse.errors import LitefuseError, UnknownArgumentError
 from litefuse.support.options.conversion import Conversion, FileQuantization
 from litefuse.support.options.declared import Options, declared_options, help_text, single_options
+from litefuse.support.options.forms import RequiredComposites
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
 
@@ -68,6 +69,21 @@ def test_flags(name: str) -> None:
         ({"graph": "serve"}, "takes a list of names"),
         ({"dtypes": "float16"}, "dtypes is 'float16'\nChoose from keep, narrow, widen"),
         ({"allow_custom_ops": "Relu"}, "takes a list of names"),
+        ({"quantize": {"é": 1}}, "quantize has no 'é'\nIt has form, samples"),
+        ({"quantize": {"form": "dynamic", "measure_layers": "no"}}, "measure_layers must be True or False, not 'no'"),
+        ({"quantize": {"form": "dynamic", "min_weight_elements": "9"}}, "must be a number of at least 0, not '9'"),
+        ({"quantize": {"form": "dynamic", "max_error": float("nan")}}, "must be a number of at least 0, not nan"),
+        ({"quantize": {"form": "dynamic", "keep_float": 3}}, "keep_float takes a list of names"),
+        ({"checks": {"file": "no"}}, "file must be True or False"),
+        ({"generate_kernels": "no"}, "generate_kernels must be True or False"),
+        ({"debug": True}, "dump_ir must be a path, not True"),
+        ({"debug": {"dump_ir": "x", "dump_ir_after": 3}}, "dump_ir_after takes a list of names"),
+        ({"limits": {"temporary_folder": b"x"}}, "temporary_folder must be a path"),
+        ({"min_runtime": 2.14}, "2.14 names no runtime"),
+        ({"on_step": "print"}, "on_step must be a function"),
+        ({"quantize": {"io": "uint8"}}, "and 'qat'\nPass one of these as well"),
+        ({"quantize": litefuse.Limits(timeout=5)}, "quantize takes Quantization, not Limits"),
+        ({"samples": "x.npz"}, "Write quantize=Quantization(samples=...)."),
     ],
 )
 def test_groups_are_checked(options: dict[str, Any], message: str) -> None:
@@ -82,6 +98,34 @@ def test_what_stands_for_a_group() -> None:
     assert litefuse.Checks.of("thorough", "checks") == litefuse.Checks(fusions="thorough")
     assert litefuse.Checks.of(True, "checks") == litefuse.Checks.of(None, "checks") == litefuse.Checks()
     assert litefuse.Quantization.of("int8", "quantize") == litefuse.Quantization("int8")
+
+
+@pytest.mark.parametrize("model", [None, 3, ["x.tflite"]])
+@pytest.mark.parametrize("function", [litefuse.quantize, litefuse.verify_model, litefuse.benchmark, litefuse.check])
+def test_no_file(function: Any, model: Any) -> None:
+    second = {litefuse.quantize: "dynamic", litefuse.verify_model: SAVED_MODEL}.get(function)
+    with pytest.raises(LitefuseError, match="a model is the path of a LiteRT file"):
+        function(model, second)
+
+
+def test_signature_of_a_group() -> None:
+    first, *others = inspect.signature(litefuse.Quantization).parameters.values()
+    assert (first.name, first.kind) == ("form", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    assert {each.kind for each in others} == {inspect.Parameter.KEYWORD_ONLY}
+    with pytest.raises(TypeError, match="Quantization has no 'sample'; it has form, samples"):
+        litefuse.Quantization("int8", sample=[])  # pyright: ignore[reportCallIssue]
+
+
+def test_a_class_of_ones_own() -> None:
+    class Own(litefuse.Limits):
+        reason: str = ""
+
+    assert Own.of({"timeout": 5}, "limits") == Own(timeout=5)
+    assert litefuse.Limits.of(own := Own(timeout=5, reason="é"), "limits") is own
+
+
+def test_all_composites_by_their_word() -> None:
+    assert RequiredComposites.of("all") == RequiredComposites.of(True) != RequiredComposites.of(False)
 
 
 def test_former_arguments_and_too_many() -> None:

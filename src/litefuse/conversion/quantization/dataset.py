@@ -298,7 +298,7 @@ def _sample(given: Any, number: int) -> Sample:
         listed = cast("Sequence[Any]", inputs)
         if len(listed) != 1:
             raise LitefuseError(
-                f"sample {number} of the representative dataset is a list of {len(listed)} arrays",
+                f"sample {number} is a list of {len(listed)} arrays",
                 hint="Pass mappings from the names of the signature's inputs to arrays, without labels: of a tf.data "
                 "dataset, dataset.map(lambda image, label: {'image': image}).",
             )
@@ -310,7 +310,7 @@ def _array(value: Any, number: int) -> npt.NDArray[Any]:
     try:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:  # PyTorch's tensors raise any of them
-        raise LitefuseError(f"sample {number} of the representative dataset is not an array: {error}") from error
+        raise LitefuseError(f"sample {number} is not an array: {error}") from error
 
 
 _FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<name>[^\W\d]\w*)")

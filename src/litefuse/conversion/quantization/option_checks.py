@@ -71,8 +71,6 @@ def _check_max_error(form: QuantizationForm | None, max_error: float | None) -> 
             "max_error limits the effect of quantization, but no form was chosen",
             hint="Pass a form as well (on the command line, --quantize).",
         )
-    elif not max_error >= 0:
-        raise LitefuseError(f"max_error must be a number, 0 or more, not {max_error}")
 
 
 def _check_target(form: QuantizationForm | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
@@ -115,7 +113,10 @@ def _check_samples(form: QuantizationForm | None, quantization: Quantization, op
     ):
         if given and not fits:
             *others, last = map(repr, forms)
-            raise LitefuseError(f"{argument} is only for the quantizations {', '.join(others)} and {last}")
+            raise LitefuseError(
+                f"{argument} is only for the quantizations {', '.join(others)} and {last}",
+                hint="" if form else "Pass one of these as well (on the command line, --quantize).",
+            )
     if "uint8" in types and form != "int8":
         raise LitefuseError(f"uint8 inputs and outputs require int8 activations, not {form!r}")
     if types[0] != types[1] and form == "qat":

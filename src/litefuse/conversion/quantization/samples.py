@@ -165,7 +165,7 @@ def _mapped(path: Path, file: Any, member: zipfile.ZipInfo) -> npt.NDArray[Any] 
 
 
 #: The location in errors about a sample.
-WHERE = "representative dataset"
+WHERE = "samples"
 
 
 def calls_of(samples: Samples, model: Path) -> Calls:

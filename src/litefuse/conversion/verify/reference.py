@@ -203,12 +203,18 @@ class Reference(NamedTuple):
 
 
 def name_and_content(model: ConversionResult | str | os.PathLike[str] | bytes) -> tuple[str, str | bytes]:
-    """Returns the name of a LiteRT model for messages, and its file or content."""
+    """Returns the name of a LiteRT model for messages, and its file or content.
+
+    Raises:
+        LitefuseError: It is neither, or at a URL where there is none.
+    """
     if isinstance(model, bytes):
         return "model content", model
     if isinstance(model, str | os.PathLike):
         path = os.fsdecode(local(model))
         return name_of(path), path
+    if not isinstance(getattr(model, "path", None), Path):
+        raise LitefuseError(f"a model is the path of a LiteRT file, its content, or a result, not {model!r}")
     return repr(model), str(model.path)
 
 

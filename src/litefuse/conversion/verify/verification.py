@@ -244,7 +244,7 @@ def verification_sections(verification: Verification) -> list[Section]:
     elif unclear:
         note = (
             f"Inconclusive: {count_of(unclear, 'output')} of {len(outputs)} could not be judged. "
-            "Give inputs that move them (--inputs)."
+            "Give inputs that move them (--inputs, --samples)."
         )
     return [
         _answer(verification),

@@ -12,7 +12,7 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from litefuse.errors import LitefuseError
 
@@ -216,7 +216,7 @@ class RuntimeLimit(NamedTuple):
         """
         if text is None:
             return None
-        match = _LIMIT.fullmatch(text.strip())
+        match = _LIMIT.fullmatch(text.strip()) if isinstance(cast("object", text), str) else None
         if match is None:
             raise LitefuseError(
                 f"{text!r} names no runtime",

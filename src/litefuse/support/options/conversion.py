@@ -202,6 +202,7 @@ class Checks(WrittenFileChecks):
         return super().of(value, argument)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name, others in (("fusions", "thorough"), ("targets", "required")):
             value = getattr(self, name)
             if not isinstance(value, bool) and value != others:
@@ -247,6 +248,7 @@ class ProcessOptions(Options):
         default=None,
         help="The folder for the model until it is saved: a large one is saved faster on the same file system.",
         flag="-",
+        path="written",
         otherwise="the system's",
     )
 
@@ -267,6 +269,7 @@ class Limits(ProcessOptions):
         help="The most bytes of new constants, each and together, beyond those in the model's files.",
         group=_LIMITS,
         metavar="BYTES",
+        least=1,
         is_bytes=True,
     )
 
@@ -343,6 +346,7 @@ class OnSteps(Options):
         help="Show the stages and their times: in a terminal while they last, in a notebook below the cell, elsewhere "
         "as lines on standard error.",
         flag="-",
+        is_switch=True,
     )
     on_step: Callable[[str], None] = option(
         default=_silent,
@@ -350,6 +354,11 @@ class OnSteps(Options):
         "are done and the time that is left.",
         flag="-",
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.on_step):
+            raise LitefuseError(f"on_step must be a function, not {self.on_step!r}")
 
 
 class Conversion(OnSteps, Writing):
@@ -403,6 +412,7 @@ class Conversion(OnSteps, Writing):
         default=False,
         help="Fail unless composites are fused: all, or those with these names or patterns. With 'checked', also fail "
         "unless each was compared with its body.",
+        python="True is all.",
         metavar="all|[checked,]NAME,...",
     )
     allow_custom_ops: bool | Literal["never"] | Collection[str] = option(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 from litefuse.errors import LitefuseError, UnknownArgumentError
@@ -110,6 +111,17 @@ class Declared(NamedTuple):
 class Options(Record):
     """Options that belong together."""
 
+    def __post_init__(self) -> None:
+        """Checks the kinds of values that Python would take for something else, or not compare.
+
+        Raises:
+            LitefuseError: One is not what its option takes.
+        """
+        for declared in declared_options(type(self)):
+            value = getattr(self, declared.name)
+            if (value is not None or declared.default is not None) and (wanted := _wanted(declared, value)):
+                raise LitefuseError(f"{declared.name} must be {wanted}, not {value!r}")
+
     @classmethod
     def of(cls, value: Any, argument: str) -> Self:
         """Returns the options that a user gave: as an object, as a mapping, or as the first of them; None: defaults.
@@ -122,14 +134,31 @@ class Options(Record):
         if isinstance(value, cls):
             return value
         known = [declared.name for declared in declared_options(cls)]
+        if isinstance(value, Options):
+            raise LitefuseError(f"{argument} takes {cls.__name__}, not {type(value).__name__}")
         if not isinstance(value, Mapping):
             return cls(**{known[0]: value})
         given = cast("Mapping[str, Any]", value)
         for name in given:
             if name not in known:
-                close = nearest(str(name), known) or known
-                raise LitefuseError(f"{argument} has no {name!r}", hint=f"Did you mean {' or '.join(close)}?")
+                close = nearest(str(name), known)
+                hint = f"Did you mean {close[0]}?" if close else f"It has {', '.join(known)}."
+                raise LitefuseError(f"{argument} has no {name!r}", hint=hint)
         return cls(**given)
+
+
+def _wanted(declared: Declared, value: object) -> str:
+    """Returns what the option takes, if the value is something else; empty if it may fit."""
+    known = declared.option
+    if known.is_switch:
+        return "" if isinstance(value, bool) else "True or False"
+    if known.path == "written":
+        return "" if isinstance(value, (str, os.PathLike)) else "a path"
+    number = "__index__" if declared.annotation.startswith("int") else "__float__"  # numpy's have them, too
+    is_number = hasattr(value, number) and not isinstance(value, (bool, type))
+    if known.least is not None and not (is_number and cast("float", value) >= known.least):
+        return f"a number of at least {known.least}"
+    return ""
 
 
 @functools.cache
@@ -139,7 +168,7 @@ def declared_options(kind: type[Options]) -> tuple[Declared, ...]:
     def known(kept: Field[Any]) -> Declared:
         return Declared(kept.name, str(kept.type), kept.default, kept.metadata["option"], kept.metadata.get("kind"))
 
-    return tuple(known(kept) for kept in fields(kind) if kept.default is not MISSING)
+    return tuple(known(kept) for kept in fields(kind) if "option" in kept.metadata)
 
 
 def single_options(kind: type[Options]) -> Iterator[Declared]:
@@ -169,6 +198,12 @@ def takes(
     options = cast("type[Options]", kind)
     known = declared_options(options)
     names = frozenset(declared.name for declared in known)
+    grouped = {
+        inner.name: f"{group.name}={group.kind.__name__}({inner.name}=...)"
+        for group in known
+        if group.kind is not None
+        for inner in declared_options(group.kind)
+    }
 
     def decorate(function: Callable[[_Model, _Options], _Result]) -> Callable[Concatenate[_Model, _P], _Result]:
         @functools.wraps(function)
@@ -178,7 +213,7 @@ def takes(
 
                 raise UnknownArgumentError(
                     f"litefuse.{function.__name__} has no argument {' or '.join(map(repr, unknown))}",
-                    hint=answers_elsewhere(unknown, names),
+                    hint=answers_elsewhere(unknown, names, grouped),
                     arguments=unknown,
                 )
             signature.bind(model, *args, **kwargs)
@@ -202,8 +237,9 @@ def _parameters(kind: type[Options]) -> Iterator[inspect.Parameter]:
 
 
 def documented(kind: type[_Options]) -> type[_Options]:
-    """Adds the options of a class to its documentation."""
+    """Adds the options of a class to its documentation and signature."""
     kind.__doc__ = f"{inspect.getdoc(kind)}\n\nAttributes:\n{_entries(declared_options(kind))}"
+    kind.__signature__ = inspect.Signature([*_parameters(kind)])  # pyright: ignore[reportAttributeAccessIssue]
     return kind
 
 

@@ -131,7 +131,7 @@ class RequiredComposites(Record):
         Raises:
             LitefuseError: It is another string, or no list of names.
         """
-        if isinstance(value, bool):
+        if isinstance(value, bool) or value == "all":
             return cls(("*",) if value else ())
         names = (REQUIRE_CHECKED,) if value == REQUIRE_CHECKED else listed_names(value, "require_fused") or ()
         patterns = tuple(sorted({*names} - {REQUIRE_CHECKED}))

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from litefuse.errors import LitefuseError
+from litefuse.support.options.names import listed_names
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,7 @@ class IrDump:
         Raises:
             LitefuseError: Passes are named, but no folder.
         """
-        given = cast("object", after)
-        names = (given,) if isinstance(given, str) else tuple(cast("Iterable[object]", given))
-        if not all(isinstance(name, str) for name in names):
-            raise LitefuseError(f"dump_ir_after takes the names of passes, which are strings, not {after!r}")
+        names = (after,) if isinstance(after, str) else listed_names(after, "dump_ir_after") or ()
         if folder is None:
             if names:
                 raise LitefuseError(
@@ -41,4 +38,4 @@ class IrDump:
                     hint="Pass dump_ir as well (on the command line, --dump-ir DIR).",
                 )
             return None
-        return cls(Path(os.fspath(folder)).absolute(), cast("tuple[str, ...]", names))
+        return cls(Path(os.fspath(folder)).absolute(), names)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from litefuse.errors import LimitError, LitefuseError
+from litefuse.errors import LimitError
 from litefuse.support.records import Record
 
 #: The maximum number of ops of a model with its calls inlined. Large transformers have some ten thousand.
@@ -41,12 +41,6 @@ class SizeLimits(Record):
 
     max_ops: int = MAX_OPS
     max_constant_bytes: int = MAX_CONSTANT_BYTES
-
-    def __post_init__(self) -> None:
-        for name in ("max_ops", "max_constant_bytes"):
-            value: object = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise LitefuseError(f"{name} must be a number of at least 1, not {value!r}")
 
 
 _current: ContextVar[SizeLimits] = ContextVar("limits", default=SizeLimits())  # noqa: B039  it is frozen

@@ -6,7 +6,8 @@ the command line, :mod:`litefuse.compat` and the documentation share.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from litefuse.support.options.names import closest
@@ -43,17 +44,22 @@ def name_elsewhere(name: str) -> NameElsewhere | None:
     return _BY_NAME.get(name.lstrip("-").replace("-", "_").casefold())
 
 
-def answers_elsewhere(unknown: Iterable[str], known: Collection[str]) -> str:
+def answers_elsewhere(
+    unknown: Iterable[str], known: Collection[str], grouped: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Returns what to use instead of unknown arguments, if other converters have them or litefuse had; or similar ones.
 
     Args:
         unknown: The names.
         known: The names of the arguments that there are.
+        grouped: What is written for those that are part of an argument.
     """
     entries = [(name, name_elsewhere(name)) for name in unknown]
     hints = [
         f"Equivalent of {name} ({entry.owner(command=False)}): {entry.python}"
         if entry is not None
+        else f"Write {grouped[name]}."
+        if name in grouped
         else closest([name], known).strip()
         for name, entry in entries
     ]

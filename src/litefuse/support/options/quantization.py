@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
+from litefuse.support.options.names import listed_names
 
 if TYPE_CHECKING:
     from litefuse.support.options.conversion import Quantization
@@ -133,15 +134,13 @@ def quantization_options(form: QuantizationForm | None, chosen: Quantization) ->
         if isinstance(value, bool) or value not in known:
             names = ", ".join(str(choice) for choice in known if choice is not None)
             raise LitefuseError(f"{argument} is {value!r}; there is {names}")
-    if chosen.min_weight_elements is not None and chosen.min_weight_elements < 0:
-        raise LitefuseError(f"min_weight_elements is {chosen.min_weight_elements}, not a number from 0")
     options = QuantizationOptions(
         chosen.weight_bits,
         chosen.granularity,
         chosen.rotate,
         chosen.min_weight_elements,
-        _strings(chosen.keep_float, "keep_float"),
-        _strings(chosen.keep_float_ops, "keep_float_ops"),
+        listed_names(chosen.keep_float, "keep_float") or (),
+        listed_names(chosen.keep_float_ops, "keep_float_ops") or (),
         () if chosen.recipe is None else _entries(chosen.recipe),
     )
     for pattern in options.keep_float:
@@ -183,13 +182,6 @@ def _refused(form: QuantizationForm, options: QuantizationOptions) -> str:
     if form in INTEGER_ACTIVATIONS and options.min_weight_elements is not None:
         return "LiteRT has no op of integer activations and float32 weights: name the ops to keep with keep_float"
     return ""
-
-
-def _strings(values: Iterable[str], argument: str) -> tuple[str, ...]:
-    given = tuple(values) if not isinstance(values, str) else ()
-    if isinstance(values, str) or not all(isinstance(value, str) for value in cast("tuple[object, ...]", given)):
-        raise LitefuseError(f"{argument} takes a list of strings, not {values!r}")
-    return given
 
 
 def _check_pattern(pattern: object, where: str) -> None:
