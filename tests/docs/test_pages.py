@@ -26,7 +26,7 @@ LEFT_ALONE = {
     "docs/guides/installing.md": 4,
     "docs/guides/quantization.md": 3,
     "docs/guides/recurrent.md": 2,
-    "docs/guides/seeing.md": 2,
+    "docs/guides/seeing.md": 1,
     "docs/guides/targets.md": 5,
     "docs/reference/cli.md": 1,
     "docs/reference/json.md": 2,

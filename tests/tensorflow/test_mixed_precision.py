@@ -122,7 +122,7 @@ def test_what_has_no_weights_is_refused(tensorflow: TensorFlow, tmp_path: Path) 
         litefuse.convert(path, quantize=litefuse.Quantization("auto", max_error=0.1))
     refused: list[tuple[dict[str, Any], str]] = [
         ({}, "needs max_error"),
-        ({"max_error": -1}, "a number, 0 or more"),
+        ({"max_error": -1}, "a number of at least 0"),
         ({"max_error": 0.1, "weight_bits": 4}, "weight_bits has no effect"),
         ({"max_error": 0.1, "io": True}, "io is only for"),
         ({"max_error": 0.1, "require_integer": True}, "require_integer is only for"),

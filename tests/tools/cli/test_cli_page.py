@@ -44,7 +44,7 @@ def test_options_are_in_their_groups() -> None:
     (section,) = (section for section in SECTIONS if section.startswith("litefuse convert\n"))
     first, *groups = re.split(r"^\*\*(.+)\*\*$", section, flags=re.MULTILINE)
     titles = [group.title for group in command.option_groups][1:]
-    assert groups[::2] == [*titles, "Other options"]
+    assert groups[::2] == titles
     assert "--output" in first
     assert "--granularity" in groups[2 * titles.index("Quantization") + 1]
     assert "--granularity" not in first
