@@ -1,9 +1,9 @@
 """Sizes and ops of what litefuse writes for models of the tests, beside the stock converter's.
 
 ``python benchmarks/outputs.py`` converts them and compares with ``outputs.json``. It fails where that has changed, and
-where a file is more than 2 % larger than the stock converter's, or has more ops, and ``REASONS`` does not say why.
-``--update`` writes the file, with ``--stock`` what the stock converter makes as well; a change of it is a change to
-talk about. The reasons are in docs/explanation/differences.md.
+where a file is more than 2 % and 300 bytes larger than the stock converter's, or has more ops, and ``REASONS`` does not
+say why. ``--update`` writes the file, with ``--stock`` what the stock converter makes as well; a change of it is a
+change to talk about. The reasons are in docs/explanation/differences.md.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ import litefuse
 
 _EXPECTED = Path(__file__).with_name("outputs.json")
 _LARGER = 1.02  # of the stock converter's size
+# The metadata that says who wrote a file, and which nodes its results are from, may take so many bytes more.
+_SIGNED = 300
 # Sizes in bytes may differ from what is expected by this share: they depend on the lengths of names.
 _CHANGED = 0.01
 _RECURRENT = ("last LSTM", "sequence LSTM", "masked LSTM", "bidirectional LSTM", "sequence GRU", "stack SimpleRNN")
@@ -161,7 +163,7 @@ def _worse(name: str, row: Mapping[str, int], slack: int) -> Iterator[str]:
         return
     if row["ops"] > row["stock_ops"]:
         yield f"{name}: {row['ops']} ops, and {row['stock_ops']} of the stock converter"
-    if row["bytes"] > _LARGER * row["stock_bytes"] + slack:
+    if row["bytes"] > _LARGER * row["stock_bytes"] + _SIGNED + slack:
         yield f"{name}: {row['bytes']} bytes, and {row['stock_bytes']} of the stock converter"
 
 
