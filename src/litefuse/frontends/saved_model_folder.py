@@ -28,13 +28,17 @@ def folder_source(path: Path) -> Source:
 
     Raises:
         LitefuseError: There are several SavedModels in the folder; or it has a pretrained model of transformers without
-            one.
+            one, or is a file of another kind of model.
     """
     if is_saved_model(path):
         return Source(str(path), path)
     versions = _versions(saved_models_in(path))
     if not versions:
         refuse_pretrained(path)
+        if path.is_file():
+            from litefuse.frontends.saved_model.other_files import refuse_other_file  # the package imports numpy
+
+            refuse_other_file(path)
         return Source(str(path), path)
     if len(versions) > 1:
         paths = sorted(str(parent / numbers[-1]) for parent, numbers in versions.items())

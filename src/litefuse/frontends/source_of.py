@@ -43,12 +43,6 @@ def source_of(model: object) -> Source:
             raise LitefuseError("the current folder is gone, so this path does not exist", where=str(path)) from None
         if not is_keras_file(path) and not is_there(path):
             return Source(name_of(path), path)  # reading it says what is wrong
-        if not is_keras_file(path) and path.is_file():
-            from litefuse.frontends.pretrained import refuse_pretrained
-            from litefuse.frontends.saved_model.other_files import refuse_other_file  # the package imports numpy
-
-            refuse_pretrained(path)
-            refuse_other_file(path)
         source = keras_file_source(path) if is_keras_file(path) else folder_source(path)
         return source if source.name != str(path) else replace(source, name=name_of(path))
     # A model of Keras 2 is also a tf.Module, but should be exported as Keras does.
