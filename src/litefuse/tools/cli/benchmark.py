@@ -18,6 +18,7 @@ from litefuse.tools.cli.parameters import (
     SIGNATURES,
     check_given_or_drawn,
     parse_shapes,
+    repeat_option,
 )
 
 
@@ -40,14 +41,7 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
 @click.option(
     "--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Threads of the runtime."
 )
-@click.option(
-    "--repeat",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Measure at most N calls.",
-)
+@repeat_option(1000, "Measure at most N calls.")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True, max=86400),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
@@ -34,11 +35,10 @@ def declared_option_groups(kind: type[Options], *first: Any) -> Callable[[Callab
         kind: The class.
         *first: Options of the command's own, which stand before the first group's.
     """
-    flags = {declared.name: _flags(declared)[0] for declared in single_options(kind)}
     groups: dict[str, list[Any]] = {"": [*first]}
     for declared in single_options(kind):
         if declared.option.flag != "-":
-            groups.setdefault(declared.option.group, []).append(_click_option(declared, flags))
+            groups.setdefault(declared.option.group, []).append(_click_option(declared, kind))
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         for title, options in reversed(groups.items()):
@@ -50,10 +50,9 @@ def declared_option_groups(kind: type[Options], *first: Any) -> Callable[[Callab
 
 def declared_option(kind: type[Options], name: str, help: str = "") -> Any:  # noqa: A002  as click calls it
     """Returns one option of a class for a command, which may say of its own what it is for."""
-    flags = {declared.name: _flags(declared)[0] for declared in single_options(kind)}
     (declared,) = (declared for declared in single_options(kind) if declared.name == name)
     option = declared.option._replace(help=help or declared.option.help)
-    return _click_option(declared._replace(option=option), flags)
+    return _click_option(declared._replace(option=option), kind)
 
 
 def given_options_of(kind: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,17 +73,23 @@ def given_options_of(kind: type[Options], values: Mapping[str, Any]) -> dict[str
     return given
 
 
-def _flags(declared: Declared) -> list[str]:
-    return declared.flag.split("/")
+@functools.cache
+def _flags(kind: type[Options]) -> Mapping[str, str]:
+    """Returns the flags of a class's options, by their names: of those with a second one, which says no, the first."""
+    return {declared.name: _flag(declared) for declared in single_options(kind)}
+
+
+def _flag(declared: Declared) -> str:
+    return declared.flag.split("/")[0]
 
 
 def _parameter(declared: Declared) -> str:
-    return _flags(declared)[0].lstrip("-").replace("-", "_")
+    return _flag(declared).lstrip("-").replace("-", "_")
 
 
-def _click_option(declared: Declared, flags: Mapping[str, str]) -> Any:
+def _click_option(declared: Declared, kind: type[Options]) -> Any:
     option = declared.option
-    known: dict[str, Any] = {"help": help_text(option.help, flags)}
+    known: dict[str, Any] = {"help": help_text(option.help, _flags(kind))}
     if option.is_switch:
         return cloup.option(declared.flag, default=declared.default, is_flag=True, **known)
     if option.metavar:

@@ -164,6 +164,13 @@ SHAPES = click.option(
 )
 
 
+def repeat_option(default: int, what: str) -> Callable[..., Any]:
+    """Returns the option of how often a model is called, with its default and what it is for."""
+    return click.option(
+        "--repeat", type=click.IntRange(min=1), default=default, show_default=True, metavar="N", help=what
+    )
+
+
 # Options of commands that compare.
 def max_error_option(default: float | None, shown: str | bool = True) -> Callable[..., Any]:
     """Returns the option of the largest error allowed, with its default and how the help shows that."""

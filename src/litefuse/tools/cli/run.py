@@ -19,6 +19,7 @@ from litefuse.tools.cli.parameters import (
     SHAPES,
     check_given_or_drawn,
     parse_shapes,
+    repeat_option,
 )
 
 _RUNNER = "litefuse.tools.cli.execution:run_job"
@@ -34,14 +35,7 @@ _RUNNER = "litefuse.tools.cli.execution:run_job"
 @click.option(
     "--output", "-o", type=OUTPUT, metavar="FILE.npz", help="Save the outputs to this file instead of printing them."
 )
-@click.option(
-    "--repeat",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Run N times in a row with the same inputs; the last run counts.",
-)
+@repeat_option(1, "Run N times in a row with the same inputs; the last run counts.")
 def run(
     model: Path,
     signature: str | None,

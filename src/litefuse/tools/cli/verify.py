@@ -25,6 +25,7 @@ from litefuse.tools.cli.parameters import (
     TAGS,
     check_given_or_drawn,
     parse_shapes,
+    repeat_option,
     split_names,
 )
 
@@ -37,24 +38,11 @@ from litefuse.tools.cli.parameters import (
 @click.option(
     "--expected", type=PATH, metavar="FILE.npz", help="The expected outputs for --inputs, instead of ORIGINAL."
 )
-@click.option(
-    "--samples",
-    "representative_dataset",
-    type=PATH,
-    metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
-    help="Samples to call both with, one after the other, as in litefuse convert.",
-)
+@declared_option(Quantization, "samples", "Samples to call both with, one after the other, as in litefuse convert.")
 @declared_option(Quantization, "preprocess")
 @SEED
 @SHAPES
-@click.option(
-    "--repeat",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="Call each signature N times.",
-)
+@repeat_option(2, "Call each signature N times.")
 @MAX_ERROR_OR_QUANTIZATION
 @click.option(
     "--coverage",
@@ -74,7 +62,7 @@ def verify(
     signature: tuple[str, ...],
     inputs: Path | None,
     expected: Path | None,
-    representative_dataset: Path | None,
+    samples: Path | None,
     seed: int,
     shape: tuple[str, ...],
     repeat: int,
@@ -109,7 +97,7 @@ def verify(
     if expected is not None and layers:
         raise click.BadParameter("--layers needs ORIGINAL, whose layers it compares")
     given = given_parameters(click.get_current_context()).keys()
-    if representative_dataset is not None and {"--inputs", "--seed", "--shape"} & given:
+    if samples is not None and {"--inputs", "--seed", "--shape"} & given:
         raise click.BadParameter("--samples excludes --inputs, --seed and --shape")
     shapes = parse_shapes(shape)
 
@@ -125,7 +113,7 @@ def verify(
             signatures=signature or None,
             inputs=None if inputs is None else load_arrays(inputs),
             expected=None if expected is None else load_arrays(expected),
-            representative_dataset=representative_dataset,
+            representative_dataset=samples,
             shapes=shapes,
             seed=seed,
             calls=repeat,
