@@ -48,7 +48,7 @@ def own_decompositions() -> set[type[Decomposition]]:
 
 
 def test_no_decomposition_is_forgotten() -> None:
-    assert len(own_decompositions()) > 150
+    assert len(own_decompositions()) > 30
     assert forgotten(own_decompositions()) == WITHOUT_OPS.keys()
 
 
@@ -67,7 +67,9 @@ def test_the_index_has_what_the_sources_have(decorator: str) -> None:
     """The quick look at the sources finds every decorator that the parser finds, with the same arguments."""
     expected: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
     for path in sorted(_FOLDER.rglob("*.py"), key=lambda path: path.relative_to(_FOLDER).with_suffix("").parts):
-        for cls in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)):
+        for cls in (
+            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        ):
             for call in cls.decorator_list:
                 if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] == decorator:
                     arguments = eval(f"(lambda *a, **k: (a, k)){ast.unparse(call).removeprefix(decorator)}")
@@ -103,17 +105,17 @@ def test_composites_have_a_kernel() -> None:
 
 
 def names(*found: Any) -> list[str]:
-    return [type(each).__name__ for each in found]
+    return [each.rewrite.__qualname__.partition(".")[0] for each in found]
 
 
 def test_of_several_decompositions_the_most_special_is_tried_first() -> None:
-    assert names(*find_decompositions("Cross")) == ["Cross"]
+    assert names(*find_decompositions("Cross")) == ["cross"]
     assert find_decompositions("NoSuchOp") == ()
-    order = ["MovedPieces", "MovedStrings", "SliceAtComputedPositions", "Carried", "Widened"]
+    order = ["moved_pieces", "MovedStrings", "SliceAtComputedPositions", "moved_elements", "Widened"]
     assert names(*find_decompositions("Slice")) == order
-    assert names(*find_decompositions("Mean")) == ["ComplexArithmetic", "IntegerMean", "Reduction"]
+    assert names(*find_decompositions("Mean")) == ["complex_arithmetic", "integer_mean", "Reduction"]
     assert names(*find_decompositions("MatrixDiagV3")) == ["Diagonal", "OpenDiagonal"]
-    assert names(*find_decompositions("BatchMatMulV2"))[0] == "BatchedProduct"
+    assert names(*find_decompositions("BatchMatMulV2"))[0] == "batched_product"
 
 
 def test_before_the_engine_too() -> None:
@@ -122,7 +124,7 @@ def test_before_the_engine_too() -> None:
 
     assert tried("BatchToSpaceND") == ["DilatedConvolution", "Blocks"]
     assert tried("Max") == ["ExtremeOfNone", "Reduction"]
-    assert tried("TensorScatterAdd") == ["Widened", "TensorScatter"]
+    assert tried("TensorScatterAdd") == ["Widened", "tensor_scatter"]
     assert tried("Cast")[-1] == "CastOfFraction"
     assert [each.form.last for each in forms_before_engine()["SpaceToBatchND"]] == [True]
     assert "Cross" not in forms_before_engine()

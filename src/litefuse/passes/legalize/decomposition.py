@@ -6,9 +6,9 @@ The decorators are read from the source: a conversion imports only the rewriting
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from litefuse.support.plug_ins.own_classes import OwnClass, own_classes
 
@@ -22,17 +22,18 @@ class Decomposition:
     """An exact rewriting of a TensorFlow op into TensorFlow ops that LiteRT has.
 
     The decorators ``decomposition`` and ``before_engine`` declare which ops it rewrites, and when, without another
-    list of them. Their arguments are read from the source, so they are literals.
+    list of them. Their arguments are read from the source, so they are literals. Most decompositions are functions,
+    which are ``rewrite``; those that decide when they apply, or have several parts, are subclasses.
     """
 
     #: The ops that it rewrites after the engine.
-    names: ClassVar[tuple[str, ...]] = ()
+    names: tuple[str, ...] = ()
 
     #: Whether a kernel of litefuse is faster: then the op becomes a composite with this as its decomposition.
-    composite: ClassVar[bool] = False
+    composite: bool = False
 
     #: Whether it only computes a constant or corrects an attribute, which is not reported.
-    folds: ClassVar[bool] = False
+    folds: bool = False
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         """Whether an op of a form that ``before_engine`` declares must be rewritten before the engine runs."""
@@ -50,7 +51,12 @@ class Decomposition:
         raise NotImplementedError
 
 
-_Class = TypeVar("_Class", bound=type[Decomposition])
+if TYPE_CHECKING:
+    Declared = TypeVar(
+        "Declared", bound=type[Decomposition] | Callable[[TensorFlowOp, Builder], ir.Value | Sequence[ir.Value]]
+    )
+else:
+    Declared = TypeVar("Declared")
 
 
 class decomposition:  # noqa: N801  it is a decorator
@@ -60,24 +66,25 @@ class decomposition:  # noqa: N801  it is a decorator
         *ops: The ops' names.
         order: If an op has several, those of a lower order are tried first; if none applies, the reason of the first is
             reported.
+        composite: See ``Decomposition``.
 
     Raises:
         ValueError: No name, or an invalid one.
     """
 
-    def __init__(self, *ops: str, order: int = 0) -> None:
+    def __init__(self, *ops: str, order: int = 0, composite: bool = False) -> None:
         self.ops = _names_of_ops(ops)
         self.order = order
+        self.composite = composite
 
-    def __call__(self, cls: _Class) -> _Class:
-        """Returns the class.
+    def __call__(self, declared: Declared) -> Declared:
+        """Returns the class or function.
 
         Raises:
-            TypeError: It is not a ``Decomposition``, or has no ``rewrite``.
+            TypeError: It is neither a function nor a ``Decomposition`` with a ``rewrite``.
         """
-        _check_class(cls)
-        cls.names = (*self.ops, *cls.__dict__.get("names", ()))
-        return cls
+        _declare(declared, self.ops)
+        return declared
 
 
 class before_engine:  # noqa: N801  it is a decorator
@@ -121,14 +128,14 @@ class before_engine:  # noqa: N801  it is a decorator
         self.order = order
         self.last = last
 
-    def __call__(self, cls: _Class) -> _Class:
-        """Returns the class.
+    def __call__(self, declared: Declared) -> Declared:
+        """Returns the class or function.
 
         Raises:
-            TypeError: It is not a ``Decomposition``, or has no ``rewrite``.
+            TypeError: It is neither a function nor a ``Decomposition`` with a ``rewrite``.
         """
-        _check_class(cls)
-        return cls
+        _declare(declared, ())
+        return declared
 
 
 def _names_of_ops(ops: tuple[str, ...]) -> tuple[str, ...]:
@@ -138,11 +145,13 @@ def _names_of_ops(ops: tuple[str, ...]) -> tuple[str, ...]:
     return ops
 
 
-def _check_class(cls: type[Decomposition]) -> None:
-    if not isinstance(cls, type) or not issubclass(cls, Decomposition):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"{cls} is not a subclass of Decomposition")
-    if cls.rewrite is Decomposition.rewrite:
-        raise TypeError(f"{cls.__qualname__} has no method rewrite")
+def _declare(declared: object, ops: tuple[str, ...]) -> None:
+    if not isinstance(declared, FunctionType):
+        if not isinstance(declared, type) or not issubclass(declared, Decomposition):
+            raise TypeError(f"{declared} is not a subclass of Decomposition, nor a function")
+        if declared.rewrite is Decomposition.rewrite:
+            raise TypeError(f"{declared.__qualname__} has no method rewrite")
+        declared.names = (*ops, *declared.__dict__.get("names", ()))
 
 
 class Decomposed(NamedTuple):
@@ -167,7 +176,7 @@ class BeforeEngine(NamedTuple):
 
     Attributes:
         form: The form of the op that may need it.
-        own: The decomposition's class.
+        own: The decomposition's class or function.
     """
 
     form: before_engine
@@ -175,7 +184,7 @@ class BeforeEngine(NamedTuple):
 
     def load(self) -> Decomposition:
         """Returns the decomposition; imports its module."""
-        return self.own.load()()
+        return _loaded(self.own)
 
 
 @functools.cache
@@ -191,7 +200,7 @@ def forms_before_engine() -> Mapping[str, tuple[BeforeEngine, ...]]:
 
 @functools.cache
 def decomposed_ops() -> Mapping[str, tuple[OwnClass, ...]]:
-    """Returns the classes to try for each op that the engine left, in this order."""
+    """Returns the decompositions to try for each op that the engine left, in this order."""
     found: dict[str, list[tuple[int, OwnClass]]] = {}
     for own in own_classes(_PACKAGE, decomposition.__name__):
         said = decomposition(*own.arguments, **own.keywords)
@@ -202,4 +211,15 @@ def decomposed_ops() -> Mapping[str, tuple[OwnClass, ...]]:
 
 def find_decompositions(op: str) -> tuple[Decomposition, ...]:
     """Returns the decompositions of a TensorFlow op in the order in which to try them; imports their modules."""
-    return tuple(own.load()() for own in decomposed_ops().get(op, ()))
+    return tuple(map(_loaded, decomposed_ops().get(op, ())))
+
+
+def _loaded(own: OwnClass) -> Decomposition:
+    declared = own.load()
+    if isinstance(declared, type):
+        made = declared()
+    else:
+        made = Decomposition()
+        made.rewrite = declared
+    made.composite = own.keywords.get("composite", False)
+    return made

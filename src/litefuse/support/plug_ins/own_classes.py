@@ -1,4 +1,4 @@
-"""Registries of litefuse's own classes from their decorators, without importing their modules; tables in parts.
+"""Registries of litefuse's own code from its decorators, without importing its modules; tables in parts.
 
 A registry is made from the classes themselves: the decorator of a class says what it is for, without a separate
 list. Most models need few of these classes, so their modules are not imported for that: the decorators are read from
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 
 class OwnClass(NamedTuple):
-    """A class and one of its decorators.
+    """A class or function and one of its decorators.
 
     Attributes:
         module: Its module.
@@ -34,13 +34,13 @@ class OwnClass(NamedTuple):
     keywords: Mapping[str, Any]
 
     def load(self) -> Any:
-        """Returns the class; imports its module."""
+        """Returns the class or function; imports its module."""
         return getattr(importlib.import_module(self.module), self.name)
 
 
 @functools.cache
 def own_classes(package: str, decorator: str) -> tuple[OwnClass, ...]:
-    """Returns the classes in a package and its subpackages that have a decorator, sorted by module and line.
+    """Returns what has a decorator in a package and its subpackages, sorted by module and line.
 
     Args:
         package: The package, such as ``litefuse.passes.legalize``; it is imported, its modules are not.
@@ -76,8 +76,8 @@ def _modules(package: str, folder: str) -> Iterator[tuple[str, str]]:
                 yield from _modules(f"{package}.{entry.name}", entry.path)
 
 
-# A decorator's call, with the lines that it goes on in and comments behind it; other decorators; the class's name.
-_DECORATED = re.compile(rb"@(.*\n(?:[ )#].*\n|\r?\n)*)(?:@.*\n(?:[ )#].*\n|\r?\n)*)*class (\w+)")
+# A decorator's call, with the lines that it goes on in and comments behind it; other decorators; the name.
+_DECORATED = re.compile(rb"@(.*\n(?:[ )#].*\n|\r?\n)*)(?:@.*\n(?:[ )#].*\n|\r?\n)*)*(?:class|def) (\w+)")
 
 
 def _decorated(module: str, source: bytes, decorator: str) -> Iterator[OwnClass]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.tensors import Tensor, cos, exp, maximum, minimum, rsqrt, select, sign
 from litefuse.passes.legalize.arithmetic.elementary import polynomial
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -33,19 +33,17 @@ _LIMIT = 3.75
 
 
 @decomposition("BesselI0", "BesselI0e", "BesselI1", "BesselI1e")
-class Bessel(Decomposition):
+def bessel(op: TensorFlowOp, b: Builder) -> Tensor:
     """``I(x)`` and ``exp(-|x|) I(x)`` of orders 0 and 1."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        order = op.name.removesuffix("e")
-        size, near, large, inverse = _near(op, _LIMIT, _SMALL[order])
-        far = polynomial(inverse, _LARGE[order]) * rsqrt(large)
-        if op.name.endswith("e"):
-            near = near * exp(-size)
-        else:
-            half = exp(size * 0.5)  # exp(|x|) overflows before I(x) does
-            far = far * half * half
-        return _joined(op, _LIMIT, size, near, far)
+    order = op.name.removesuffix("e")
+    size, near, large, inverse = _near(op, _LIMIT, _SMALL[order])
+    far = polynomial(inverse, _LARGE[order]) * rsqrt(large)
+    if op.name.endswith("e"):
+        near = near * exp(-size)
+    else:
+        half = exp(size * 0.5)  # exp(|x|) overflows before I(x) does
+        far = far * half * half
+    return _joined(op, _LIMIT, size, near, far)
 
 
 # Polynomials in (x / 3)^2 for J0(x) and J1(x) / x, with errors below 5e-8. Beyond 3, J(x) is a wave: polynomials in
@@ -67,15 +65,13 @@ _NEAR_LIMIT = 3.0
 
 
 @decomposition("BesselJ0", "BesselJ1")
-class BesselOfFirstKind(Decomposition):
+def bessel_of_first_kind(op: TensorFlowOp, b: Builder) -> Tensor:
     """``J(x)`` of orders 0 and 1: a polynomial near 0, a damped wave beyond."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        size, near, large, inverse = _near(op, _NEAR_LIMIT, _NEAR[op.name])
-        phase = large + polynomial(inverse, _PHASE[op.name])
-        far = polynomial(inverse, _AMPLITUDE[op.name]) * cos(phase)
-        far = far * rsqrt(large)
-        return _joined(op, _NEAR_LIMIT, size, near, far)
+    size, near, large, inverse = _near(op, _NEAR_LIMIT, _NEAR[op.name])
+    phase = large + polynomial(inverse, _PHASE[op.name])
+    far = polynomial(inverse, _AMPLITUDE[op.name]) * cos(phase)
+    far = far * rsqrt(large)
+    return _joined(op, _NEAR_LIMIT, size, near, far)
 
 
 class _Near(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -17,29 +17,27 @@ _WIDTHS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16
 
 
 @decomposition("BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert")
-class Bitwise(Decomposition):
+def bitwise(op: TensorFlowOp, b: Builder) -> Tensor:
     """``x & y`` is ``(x + y - (x ^ y)) / 2``, ``x | y`` is ``(x + y + (x ^ y)) / 2``, and ``~x`` is ``x ^ -1``.
 
     Sums are computed in a wider dtype. 64-bit values are bitcast to pairs of int32.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        rank = len(op.shape(0))
-        op.require(0, *_WIDTHS)
-        x = op.operands[0]
-        dtype = x.dtype
-        ones = b.constant(np.array(-1).astype(dtype), dtype)
-        name, y = ("BitwiseXor", ones) if op.name == "Invert" else (op.name, op.operands[1])
-        if _WIDTHS[dtype] < 64:
-            return _bitwise(b, name, x, y)
-        rank = max(rank, len(y.shape))
-        pairs = [_pairs(b, value, rank) for value in (x, y)]
-        value = _bitwise(b, name, *pairs)
-        return b.op("Bitcast", [value], value.shape[:-1], dtype)
+    rank = len(op.shape(0))
+    op.require(0, *_WIDTHS)
+    x = op.operands[0]
+    dtype = x.dtype
+    ones = b.constant(np.array(-1).astype(dtype), dtype)
+    name, y = ("BitwiseXor", ones) if op.name == "Invert" else (op.name, op.operands[1])
+    if _WIDTHS[dtype] < 64:
+        return _bitwise(b, name, x, y)
+    rank = max(rank, len(y.shape))
+    pairs = [_pairs(b, value, rank) for value in (x, y)]
+    value = _bitwise(b, name, *pairs)
+    return b.op("Bitcast", [value], value.shape[:-1], dtype)
 
 
 @decomposition("LeftShift", "RightShift")
-class Shift(Decomposition):
+def shift(op: TensorFlowOp, b: Builder) -> Tensor:
     """A left shift is a multiplication by a power of two, a right shift a division that is rounded down.
 
     The distance is clipped to 0 ... bits - 1, as in TensorFlow. uint64 is computed in int64, whose bits are the same:
@@ -47,30 +45,28 @@ class Shift(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/bitwise/left_shift, right_shift.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, *_WIDTHS)
-        x, distance = op.operands
-        dtype = x.dtype
-        bits = _WIDTHS[dtype]
-        known = op.constants[1]
-        if op.name == "RightShift" and dtype == "uint64" and known is not None and (known == bits // 2).all():
-            return _upper_half(b, x)
-        places = b.cast(distance, "int32")
-        places = minimum(maximum(places, 0), bits - 1)
-        if op.name == "RightShift" and dtype == "uint64":
-            return _shifted_right(b, x, places)
-        wide = "int32" if bits <= 32 and dtype != "uint32" else "int64"
-        powers = b.constant(np.left_shift(np.ones(bits, wide), np.arange(bits)), wide)
-        factor = b.gather(powers, places)
-        if op.name == "LeftShift":
-            return b.cast(b.cast(x, wide) * factor, dtype)
-        # 2^63 is negative in int64, so a shift by 63 is computed from the sign.
-        quotient = b.cast(x, wide) // maximum(factor, 1)
-        if bits == 64:
-            sign = minimum(b.unary("Sign", x), 0)
-            quotient = select(equal(places, 63), sign, quotient)
-        return b.cast(quotient, dtype)
+    op.require(0, *_WIDTHS)
+    x, distance = op.operands
+    dtype = x.dtype
+    bits = _WIDTHS[dtype]
+    known = op.constants[1]
+    if op.name == "RightShift" and dtype == "uint64" and known is not None and (known == bits // 2).all():
+        return _upper_half(b, x)
+    places = b.cast(distance, "int32")
+    places = minimum(maximum(places, 0), bits - 1)
+    if op.name == "RightShift" and dtype == "uint64":
+        return _shifted_right(b, x, places)
+    wide = "int32" if bits <= 32 and dtype != "uint32" else "int64"
+    powers = b.constant(np.left_shift(np.ones(bits, wide), np.arange(bits)), wide)
+    factor = b.gather(powers, places)
+    if op.name == "LeftShift":
+        return b.cast(b.cast(x, wide) * factor, dtype)
+    # 2^63 is negative in int64, so a shift by 63 is computed from the sign.
+    quotient = b.cast(x, wide) // maximum(factor, 1)
+    if bits == 64:
+        sign = minimum(b.unary("Sign", x), 0)
+        quotient = select(equal(places, 63), sign, quotient)
+    return b.cast(quotient, dtype)
 
 
 def _upper_half(b: Builder, x: Tensor) -> Tensor:
@@ -91,18 +87,16 @@ def _shifted_right(b: Builder, x: Tensor, places: Tensor) -> Tensor:
 
 
 @decomposition("PopulationCount")
-class PopulationCount(Decomposition):
+def population_count(op: TensorFlowOp, b: Builder) -> Tensor:
     """The sum over the bytes of their bit counts, which a table contains."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape = op.shape(0)
-        op.require(0, *_WIDTHS)
-        (x,) = op.operands
-        size = _WIDTHS[x.dtype] // 8
-        octets = b.bitcast(x, "uint8") if size == 1 else b.op("Bitcast", [x], [*shape, size], "uint8")
-        table = b.constant(np.array([number.bit_count() for number in range(256)]), "int32")
-        counts = b.gather(table, b.cast(octets, "int32"))
-        return b.cast(counts if size == 1 else b.reduce("Sum", counts, len(shape)), "uint8")
+    shape = op.shape(0)
+    op.require(0, *_WIDTHS)
+    (x,) = op.operands
+    size = _WIDTHS[x.dtype] // 8
+    octets = b.bitcast(x, "uint8") if size == 1 else b.op("Bitcast", [x], [*shape, size], "uint8")
+    table = b.constant(np.array([number.bit_count() for number in range(256)]), "int32")
+    counts = b.gather(table, b.cast(octets, "int32"))
+    return b.cast(counts if size == 1 else b.reduce("Sum", counts, len(shape)), "uint8")
 
 
 def _pairs(b: Builder, value: Tensor, rank: int) -> Tensor:

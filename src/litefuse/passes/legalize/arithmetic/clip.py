@@ -17,21 +17,17 @@ if TYPE_CHECKING:
 
 
 @decomposition("ClipByValue")
-class ClipByValue(Decomposition):
+def clip_by_value(op: TensorFlowOp, b: Builder) -> Tensor:
     """``max(min(x, high), low)``, which is ``low`` if that is above ``high``."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        x, low, high = op.operands
-        return maximum(minimum(x, high), low)
+    x, low, high = op.operands
+    return maximum(minimum(x, high), low)
 
 
 @decomposition("Relu6")
-class IntegerRelu6(Decomposition):
+def integer_relu6(op: TensorFlowOp, b: Builder) -> Tensor:
     """``min(max(x, 0), 6)`` of integers, for the fault ``integer-relu6``."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
-        return minimum(maximum(op.operands[0], 0), 6)
+    op.require(0, "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32")
+    return minimum(maximum(op.operands[0], 0), 6)
 
 
 # Fault `largest-bound`.

@@ -17,25 +17,21 @@ if TYPE_CHECKING:
 
 
 @decomposition("ApproximateEqual")
-class ApproximateEqual(Decomposition):
+def approximate_equal(op: TensorFlowOp, b: Builder) -> Tensor:
     """``|x - y| < tolerance``."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32", "int32", "int64")
-        tolerance = op.attributes.get("tolerance", 1e-5)
-        difference = b.cast(abs(b.binary("Sub", *op.operands)), "float32")
-        return difference < float(tolerance)
+    op.require(0, "float32", "int32", "int64")
+    tolerance = op.attributes.get("tolerance", 1e-5)
+    difference = b.cast(abs(b.binary("Sub", *op.operands)), "float32")
+    return difference < float(tolerance)
 
 
 @decomposition("IsInf")
 # Fault `infinite-constants`: the engine's own lowering is never true.
 @before_engine("IsInf")
-class Classification(Decomposition):
+def classification(op: TensorFlowOp, b: Builder) -> Tensor:
     """A comparison of the absolute value with infinity."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        return equal(abs(op.operands[0]), math.inf)
+    op.require(0, "float32")
+    return equal(abs(op.operands[0]), math.inf)
 
 
 _ORDERED = ("tf.Greater", "tf.GreaterEqual", "tf.Less", "tf.LessEqual")
@@ -98,20 +94,18 @@ def _condition_beside_zero(op: TensorFlowOp) -> Tensor | None:
 
 
 @decomposition("NextAfter")
-class NextAfter(Decomposition):
+def next_after(op: TensorFlowOp, b: Builder) -> Tensor:
     """The bits of a float's neighbors are those of the float plus or minus 1, as an integer.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/nextafter.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        x, y = op.operands
-        bits = b.bitcast(x, "int32")
-        upwards = x < y
-        away = equal(x > 0.0, upwards)
-        step = select(away, b.constant(1, "int32"), -1)
-        smallest = select(upwards, b.constant(1, "int32"), 1 - 2**31)
-        moved = b.bitcast(select(equal(x, 0.0), smallest, bits + step), "float32")
-        ordered = equal(x, x) & equal(y, y)
-        return select(equal(x, y), y, select(ordered, moved, math.nan))
+    op.require(0, "float32")
+    x, y = op.operands
+    bits = b.bitcast(x, "int32")
+    upwards = x < y
+    away = equal(x > 0.0, upwards)
+    step = select(away, b.constant(1, "int32"), -1)
+    smallest = select(upwards, b.constant(1, "int32"), 1 - 2**31)
+    moved = b.bitcast(select(equal(x, 0.0), smallest, bits + step), "float32")
+    ordered = equal(x, x) & equal(y, y)
+    return select(equal(x, y), y, select(ordered, moved, math.nan))

@@ -8,51 +8,47 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, cos, equal, exp, log, maximum, select, sign, sin, sqrt, square
 from litefuse.passes.legalize.arithmetic.complex_numbers import complex_of, parts_of
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
 
 @decomposition("Cos", "Cosh", "Expm1", "Log1p", "Rsqrt", "Sigmoid", "Sign", "Sin", "Sinh", "Tan", "Tanh", order=1)
-class ComplexFunctions(Decomposition):
+def complex_functions(op: TensorFlowOp, b: Builder) -> Tensor:
     """Functions of one complex number.
 
     Definition: Abramowitz and Stegun, Handbook of Mathematical Functions, 4.3.55 to 4.3.57 and 4.5.49 to 4.5.51, in
     forms in which neither a factor overflows where the result does not, nor like numbers are subtracted.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        if op.types[0].dtype != "complex64":
-            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
-        value = op.operands[0]
-        if op.name == "Rsqrt":
-            return b.unary("Reciprocal", sqrt(value))
-        real, imaginary = parts_of(b, value)
-        return _FUNCTIONS[op.name](b, real, imaginary)
+    if op.types[0].dtype != "complex64":
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
+    value = op.operands[0]
+    if op.name == "Rsqrt":
+        return b.unary("Reciprocal", sqrt(value))
+    real, imaginary = parts_of(b, value)
+    return _FUNCTIONS[op.name](b, real, imaginary)
 
 
 @decomposition("Pow", "SquaredDifference", order=1)
-class ComplexPower(Decomposition):
+def complex_power(op: TensorFlowOp, b: Builder) -> Tensor:
     """Powers, by the logarithm; and squared absolute values of differences.
 
     Powers of 0 are 0, except the one with the exponent 0, which is 1.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        if op.types[0].dtype != "complex64":
-            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
-        base, exponent = op.operands
-        if op.name == "SquaredDifference":
-            parts = parts_of(b, base - exponent)
-            size = b.binary("AddV2", *(square(part) for part in parts))
-            return complex_of(b, size, size * 0.0)
-        none, nothing = (_is_zero(b, value) for value in (base, exponent))
-        real, imaginary = parts_of(b, base)
-        safe = complex_of(b, select(none, 1.0, real), imaginary)
-        real, imaginary = parts_of(b, exp(exponent * log(safe)))
-        of_zero = b.cast(nothing, "float32")
-        return complex_of(b, select(none, of_zero, real), select(none, 0.0, imaginary))
+    if op.types[0].dtype != "complex64":
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
+    base, exponent = op.operands
+    if op.name == "SquaredDifference":
+        parts = parts_of(b, base - exponent)
+        size = b.binary("AddV2", *(square(part) for part in parts))
+        return complex_of(b, size, size * 0.0)
+    none, nothing = (_is_zero(b, value) for value in (base, exponent))
+    real, imaginary = parts_of(b, base)
+    safe = complex_of(b, select(none, 1.0, real), imaginary)
+    real, imaginary = parts_of(b, exp(exponent * log(safe)))
+    of_zero = b.cast(nothing, "float32")
+    return complex_of(b, select(none, of_zero, real), select(none, 0.0, imaginary))
 
 
 def _is_zero(b: Builder, value: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @decomposition("Div", "FloorDiv", "Mod", "TruncateDiv", "TruncateMod")
-class Division(Decomposition):
+def division(op: TensorFlowOp, b: Builder) -> Tensor:
     """Integer quotients from their remainder, whose op supports all dtypes; the division is exact then.
 
     ::
@@ -30,24 +30,22 @@ class Division(Decomposition):
     None of these is beyond the range of the dtype. LiteRT divides int32, but not int64: there, float32 quotients of the
     remaining dividend are added up.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32", "int32", "int64")
-        x, y = op.operands
-        dtype = x.dtype
-        if dtype == "float32":
-            if op.name not in {"Mod", "TruncateMod"}:
-                raise NotDecomposed("LiteRT has it")
-            return sign(x) * (abs(x) % abs(y))
-        rest = x % y
-        differ = not_equal(x < 0, y < 0)
-        down = differ & not_equal(rest, 0)
-        remainder = select(down, rest - y, rest)
-        if op.name in {"Mod", "TruncateMod"}:
-            return remainder
-        whole = x - remainder
-        quotient = b.binary("Div", whole, y) if dtype == "int32" else _whole_quotient(b, whole, y)
-        return quotient - b.cast(down, dtype) if op.name == "FloorDiv" else quotient
+    op.require(0, "float32", "int32", "int64")
+    x, y = op.operands
+    dtype = x.dtype
+    if dtype == "float32":
+        if op.name not in {"Mod", "TruncateMod"}:
+            raise NotDecomposed("LiteRT has it")
+        return sign(x) * (abs(x) % abs(y))
+    rest = x % y
+    differ = not_equal(x < 0, y < 0)
+    down = differ & not_equal(rest, 0)
+    remainder = select(down, rest - y, rest)
+    if op.name in {"Mod", "TruncateMod"}:
+        return remainder
+    whole = x - remainder
+    quotient = b.binary("Div", whole, y) if dtype == "int32" else _whole_quotient(b, whole, y)
+    return quotient - b.cast(down, dtype) if op.name == "FloorDiv" else quotient
 
 
 # Fault `remainder-of-the-smallest`.
@@ -87,7 +85,7 @@ class FloorOfQuotient(Decomposition):
 @decomposition("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy")
 # Faults `zero-logarithm`, `product-with-logarithm-of-one-plus` and `zero-of-other-shape`.
 @before_engine("DivNoNan", "MulNoNan", "Xdivy", "Xlog1py", "Xlogy", dtypes=("float32", "float64"))
-class Quotient(Decomposition):
+def quotient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Quotients and products in which zero takes precedence over NaN and infinity::
 
     xdivy(x, y) = 0 where x is 0, else x / y
@@ -95,20 +93,18 @@ class Quotient(Decomposition):
 
     The zeros are selected from the operand: LiteRT's SELECT is much faster without broadcasts.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        x, y = op.operands
-        match op.name:
-            case "DivNoNan":
-                return select(equal(y, 0.0), y, x / y)
-            case "MulNoNan":
-                return select(equal(y, 0.0), y, x * y)
-            case "Xdivy":
-                value = x / y
-            case _:
-                value = x * _logarithm(b, y, op.constants[1], plus_one=op.name == "Xlog1py")
-        return select(equal(x, 0.0), x, value)
+    op.require(0, "float32")
+    x, y = op.operands
+    match op.name:
+        case "DivNoNan":
+            return select(equal(y, 0.0), y, x / y)
+        case "MulNoNan":
+            return select(equal(y, 0.0), y, x * y)
+        case "Xdivy":
+            value = x / y
+        case _:
+            value = x * _logarithm(b, y, op.constants[1], plus_one=op.name == "Xlog1py")
+    return select(equal(x, 0.0), x, value)
 
 
 @decomposition("Inv", "Reciprocal")
@@ -152,17 +148,15 @@ def _whole_quotient(b: Builder, x: Tensor, y: Tensor) -> Tensor:
 @before_engine("Mean", dtypes=("uint8",))
 # Fault `reduction-of-seven-dimensions`; a mean of means would be rounded twice.
 @before_engine("Mean", dtypes=("int8", "int16", "int32", "int64"), above_rank=6)
-class IntegerMean(Decomposition):
+def integer_mean(op: TensorFlowOp, b: Builder) -> Tensor:
     """The sum divided by the count, truncated."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape = op.shape(0)
-        op.require(0, "uint8", "int8", "int16", "int32", "int64")
-        dtype = op.types[0].dtype
-        value = op.operands[0] if dtype == "int64" else b.cast(op.operands[0], "int32")
-        sizes = b.sizes(value)
-        count: MixedSize = 1
-        for axis in sorted({int(axis) % len(shape) for axis in op.constant(1).reshape(-1)}, reverse=True):
-            count = count * sizes[axis]
-            value = b.reduce("Sum", value, axis, keep_dims=bool(op.attributes.get("keep_dims", False)))
-        return b.cast(b.binary("Div", value, b.cast(b.scalar(count), value.dtype)), dtype)
+    shape = op.shape(0)
+    op.require(0, "uint8", "int8", "int16", "int32", "int64")
+    dtype = op.types[0].dtype
+    value = op.operands[0] if dtype == "int64" else b.cast(op.operands[0], "int32")
+    sizes = b.sizes(value)
+    count: MixedSize = 1
+    for axis in sorted({int(axis) % len(shape) for axis in op.constant(1).reshape(-1)}, reverse=True):
+        count = count * sizes[axis]
+        value = b.reduce("Sum", value, axis, keep_dims=bool(op.attributes.get("keep_dims", False)))
+    return b.cast(b.binary("Div", value, b.cast(b.scalar(count), value.dtype)), dtype)

@@ -21,26 +21,22 @@ LARGEST = 3.4028234e38
 @decomposition("Expm1")
 # Fault `exponential-minus-one`.
 @before_engine("Expm1")
-class Expm1(Decomposition):
+def exponential_minus_one(op: TensorFlowOp, b: Builder) -> Tensor:
     """``exp(x) - 1`` as ``tanh(x / 2) (exp(x) + 1)``, without cancellation near 0; the relative error is below 1e-6.
 
     For values that are never positive, it is the builtin op ELU.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        return expm1(b, op.operands[0])
+    op.require(0, "float32")
+    return expm1(b, op.operands[0])
 
 
 @decomposition("Log1p")
 # Fault `logarithm-of-one-plus`.
 @before_engine("Log1p")
-class Log1p(Decomposition):
+def logarithm_of_one_plus(op: TensorFlowOp, b: Builder) -> Tensor:
     """``log(1 + x)``, by a series near 0; the relative error is below 1e-6."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        return log1p(op.operands[0])
+    op.require(0, "float32")
+    return log1p(op.operands[0])
 
 
 @decomposition("Rsqrt")

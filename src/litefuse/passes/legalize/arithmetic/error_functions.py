@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.tensors import Tensor, exp, log, maximum, select, sign, sqrt
 from litefuse.passes.legalize.arithmetic.elementary import between, log1p, polynomial
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -43,15 +43,13 @@ _Q = (1.0, 0.5072528124, 0.11647666246, 1.5444472432e-2, 1.2163670035e-3, 3.7480
 
 
 @decomposition("Erf")
-class Erf(Decomposition):
+def error_function(op: TensorFlowOp, b: Builder) -> Tensor:
     """The error function as a quotient of two polynomials.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/erf.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        return erf(op.operands[0])
+    op.require(0, "float32")
+    return erf(op.operands[0])
 
 
 def erf(value: Tensor) -> Tensor:
@@ -63,49 +61,46 @@ def erf(value: Tensor) -> Tensor:
 
 
 @decomposition("Erfc")
-class Erfc(Decomposition):
+def erfc(op: TensorFlowOp, b: Builder) -> Tensor:
     """``1 - erf(x)`` for ``|x| < 1 / 2``, else a polynomial in the exponent, so that small results are accurate.
 
     The relative error is below 1e-5 up to 9, and a few rounding errors up to 3.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        (x,) = op.operands
-        size = abs(x)
-        t = 1.0 / (size * 0.5 + 1.0)
-        exponent = polynomial(t, _ERFC) - x * x
-        upper = t * exp(exponent)
-        far = select(x < 0.0, 2.0 - upper, upper)
-        near = size < 0.5
-        return select(near, 1.0 - erf(x), far)
+    op.require(0, "float32")
+    (x,) = op.operands
+    size = abs(x)
+    t = 1.0 / (size * 0.5 + 1.0)
+    exponent = polynomial(t, _ERFC) - x * x
+    upper = t * exp(exponent)
+    far = select(x < 0.0, 2.0 - upper, upper)
+    near = size < 0.5
+    return select(near, 1.0 - erf(x), far)
 
 
 @decomposition("Erfinv", "Ndtri")
-class Erfinv(Decomposition):
-    """The inverses of the error function and of the normal distribution: ``ndtri(p) = sqrt(2) erfinv(2 p - 1)``.
+def erfinv(op: TensorFlowOp, b: Builder) -> Tensor:
+    """The inverses of the error function and of the normal distribution.
 
-    ``1 - (2 p - 1)^2`` is computed as ``4 p (1 - p)``, which is accurate for small p. The relative error is below 2e-6.
+    ``ndtri(p)`` is ``sqrt(2) erfinv(2 p - 1)``. ``1 - (2 p - 1)^2`` is computed as ``4 p (1 - p)``, which is accurate
+    for small p. The relative error is below 2e-6.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        (value,) = op.operands
-        if op.name == "Ndtri":
-            x = value * 2.0 - 1.0
-            remainder = value * 4.0 * (1.0 - value)
-            logarithm = log(remainder)
-            factor = math.sqrt(2)
-        else:
-            x, factor = value, 1.0
-            logarithm = log1p(-(x * x))
-        w = -logarithm
-        central = polynomial(w - 2.5, _CENTRAL)
-        root = sqrt(maximum(w, 5.0))
-        tail = polynomial(root - 3.0, _TAIL)
-        if op.name == "Ndtri":
-            far = polynomial(root - 7.0, _FAR)
-            tail = select(root < 4.0, tail, far)
-        scaled = x * factor * select(w < 5.0, central, tail)
-        # At the ends of the domain, it is infinite like w.
-        return select(w > 1e3, sign(x) * w, scaled)
+    op.require(0, "float32")
+    (value,) = op.operands
+    if op.name == "Ndtri":
+        x = value * 2.0 - 1.0
+        remainder = value * 4.0 * (1.0 - value)
+        logarithm = log(remainder)
+        factor = math.sqrt(2)
+    else:
+        x, factor = value, 1.0
+        logarithm = log1p(-(x * x))
+    w = -logarithm
+    central = polynomial(w - 2.5, _CENTRAL)
+    root = sqrt(maximum(w, 5.0))
+    tail = polynomial(root - 3.0, _TAIL)
+    if op.name == "Ndtri":
+        far = polynomial(root - 7.0, _FAR)
+        tail = select(root < 4.0, tail, far)
+    scaled = x * factor * select(w < 5.0, central, tail)
+    # At the ends of the domain, it is infinite like w.
+    return select(w > 1e3, sign(x) * w, scaled)

@@ -24,24 +24,22 @@ _MAX_SIZE = 4096
 @decomposition("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D")
 # Fault `transform-of-real-numbers`.
 @before_engine("FFT")
-class FourierTransform(Decomposition):
+def fourier_transform(op: TensorFlowOp, b: Builder) -> Tensor:
     """``X[k] = sum_n x[n] exp(-2 pi i k n / N)``, one dimension after the other, in float32.
 
     The cosines and sines are rounded from float64, or computed in the model if a dimension is dynamic. The error is a
     few float32 roundings of the largest value. A product takes N multiplications per element, a fast transform log N:
     this is for sizes as in models, not for long signals.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape = op.shape(0)
-        op.require(0, "complex64")
-        inverse = op.name.startswith("I")
-        real, imaginary = parts_of(b, op.operands[0])
-        rank = int(op.name[-2]) if op.name.endswith("D") else 1
-        for axis in range(len(shape) - rank, len(shape)):
-            size = b.size(real, axis) if shape[axis] is None else _size(shape, axis)
-            real, imaginary = _transformed(b, real, imaginary, axis, size, inverse=inverse)
-        return complex_of(b, real, imaginary)
+    shape = op.shape(0)
+    op.require(0, "complex64")
+    inverse = op.name.startswith("I")
+    real, imaginary = parts_of(b, op.operands[0])
+    rank = int(op.name[-2]) if op.name.endswith("D") else 1
+    for axis in range(len(shape) - rank, len(shape)):
+        size = b.size(real, axis) if shape[axis] is None else _size(shape, axis)
+        real, imaginary = _transformed(b, real, imaginary, axis, size, inverse=inverse)
+    return complex_of(b, real, imaginary)
 
 
 @decomposition("RFFT", "RFFT2D")
@@ -77,37 +75,33 @@ class RealFourierTransform(Decomposition):
         return complex_of(b, real, imaginary)
 
 
-@decomposition("IRFFT", "IRFFT2D")
-class InverseRealFourierTransform(Decomposition):
+@decomposition("IRFFT", "IRFFT2D", composite=True)
+def inverse_real_fourier_transform(op: TensorFlowOp, b: Builder) -> Tensor:
     """Real numbers from their nonnegative frequencies; the negative ones are the conjugates of these.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/signal/irfft, irfft2d.
     """
-
-    composite = True
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "complex64")
-        lengths = _lengths(op, b)
-        last = len(op.shape(0)) - 1
-        count, given = lengths[-1], _frequencies(lengths[-1])
-        needed = {last: given} if len(lengths) == 1 else {last - 1: lengths[0], last: given}
-        parts: list[Tensor] = []
-        for part in parts_of(b, op.operands[0]):
-            cut = part
-            for axis, size in needed.items():
-                cut = _cut(b, cut, axis, size)
-            parts.append(cut)
-        real, imaginary = parts
-        if len(lengths) == 2:
-            real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=True)
-        # Each frequency counts twice, for its conjugate too, except the first, and the middle one of an even length.
-        whole, frequencies = number(b, count, np.float64), positions(b, given, [1, given], np.float64)
-        weights: Any = np.where(frequencies == 0, 1.0, np.where(2 * frequencies == whole, 1.0, 2.0)) / whole
-        cosines, sines = (np.transpose(waves * weights) for waves in _waves(b, count, given))
-        flat, restore = _rows(b, real, last)
-        other, _ = _rows(b, imaginary, last)
-        return restore(_product(b, flat, cosines) - _product(b, other, sines))
+    op.require(0, "complex64")
+    lengths = _lengths(op, b)
+    last = len(op.shape(0)) - 1
+    count, given = lengths[-1], _frequencies(lengths[-1])
+    needed = {last: given} if len(lengths) == 1 else {last - 1: lengths[0], last: given}
+    parts: list[Tensor] = []
+    for part in parts_of(b, op.operands[0]):
+        cut = part
+        for axis, size in needed.items():
+            cut = _cut(b, cut, axis, size)
+        parts.append(cut)
+    real, imaginary = parts
+    if len(lengths) == 2:
+        real, imaginary = _transformed(b, real, imaginary, last - 1, lengths[0], inverse=True)
+    # Each frequency counts twice, for its conjugate too, except the first, and the middle one of an even length.
+    whole, frequencies = number(b, count, np.float64), positions(b, given, [1, given], np.float64)
+    weights: Any = np.where(frequencies == 0, 1.0, np.where(2 * frequencies == whole, 1.0, 2.0)) / whole
+    cosines, sines = (np.transpose(waves * weights) for waves in _waves(b, count, given))
+    flat, restore = _rows(b, real, last)
+    other, _ = _rows(b, imaginary, last)
+    return restore(_product(b, flat, cosines) - _product(b, other, sines))
 
 
 def _lengths(op: TensorFlowOp, b: Builder) -> list[MixedSize]:

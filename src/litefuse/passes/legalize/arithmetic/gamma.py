@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.tensors import Tensor, cos, equal, floor, log, select, sin
 from litefuse.passes.legalize.arithmetic.elementary import polynomial
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -23,32 +23,30 @@ _DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240)
 @decomposition("Digamma", "Lgamma")
 # Fault `constants-of-open-shape`.
 @before_engine("Lgamma")
-class Gamma(Decomposition):
+def gamma(op: TensorFlowOp, b: Builder) -> Tensor:
     """Stirling's series, with the recurrence for small arguments and reflection for those below 1 / 2.
 
     The error is below 5e-6, relative to the result or to 1.
 
     Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 6.1.15 to 6.1.41, 6.3.5 to 6.3.18.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        (x,) = op.operands
-        reflected = x < 0.5
-        positive = select(reflected, 1.0 - x, x)
-        # Of the distance to the nearest integer, sine and tangent are those of x except for the sign.
-        distance = x - floor(x + 0.5)
-        angle = distance * math.pi
-        if op.name == "Lgamma":
-            value = _lgamma(positive)
-            sine = log(abs(sin(angle)))
-            return select(reflected, math.log(math.pi) - sine - value, value)
-        value = _digamma(positive)
-        cotangent = cos(angle) / sin(angle)
-        other = value - cotangent * math.pi
-        pole = equal(distance, 0.0)
-        other = select(pole, float("nan"), other)
-        return select(reflected, other, value)
+    op.require(0, "float32")
+    (x,) = op.operands
+    reflected = x < 0.5
+    positive = select(reflected, 1.0 - x, x)
+    # Of the distance to the nearest integer, sine and tangent are those of x except for the sign.
+    distance = x - floor(x + 0.5)
+    angle = distance * math.pi
+    if op.name == "Lgamma":
+        value = _lgamma(positive)
+        sine = log(abs(sin(angle)))
+        return select(reflected, math.log(math.pi) - sine - value, value)
+    value = _digamma(positive)
+    cotangent = cos(angle) / sin(angle)
+    other = value - cotangent * math.pi
+    pole = equal(distance, 0.0)
+    other = select(pole, float("nan"), other)
+    return select(reflected, other, value)
 
 
 def _lgamma(x: Tensor) -> Tensor:

@@ -53,25 +53,23 @@ class Power(Decomposition):
 
 
 @decomposition("Pow", order=2)
-class PowerOfInt64(Decomposition):
+def power_of_int64(op: TensorFlowOp, b: Builder) -> Tensor:
     """Products of the squares of squares that the bits of the exponent choose; LiteRT's POW lacks int64.
 
     As in TensorFlow, exponents are not negative.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "int64")
-        square, exponents = op.operands
-        last = 2 ** (_BITS - 1)
-        large = exponents >= last
-        odd = exponents % 2
-        exponents = b.cast(select(large, odd + last, exponents), "int32")
-        result: Tensor | None = None
-        for bit in range(_BITS):
-            shifted = exponents if bit == 0 else exponents // 2**bit
-            factor = select(equal(shifted % 2, 1), square, 1)
-            result = factor if result is None else result * factor
-            if bit < _BITS - 1:
-                square = square * square
-        assert result is not None
-        return result
+    op.require(0, "int64")
+    square, exponents = op.operands
+    last = 2 ** (_BITS - 1)
+    large = exponents >= last
+    odd = exponents % 2
+    exponents = b.cast(select(large, odd + last, exponents), "int32")
+    result: Tensor | None = None
+    for bit in range(_BITS):
+        shifted = exponents if bit == 0 else exponents // 2**bit
+        factor = select(equal(shifted % 2, 1), square, 1)
+        result = factor if result is None else result * factor
+        if bit < _BITS - 1:
+            square = square * square
+    assert result is not None
+    return result

@@ -63,7 +63,7 @@ def has_open_axis(shape: Sequence[int | None] | None, axis: object) -> bool:
     return shape is not None and axis is not None and shape[int(np.asarray(axis))] is None
 
 
-@decomposition("Cumprod")
+@decomposition("Cumprod", composite=True)
 # If the dimension is dynamic, the rewriting contains a loop, which only the engine can lower.
 @before_engine("Cumprod")
 class Cumprod(Decomposition):
@@ -74,8 +74,6 @@ class Cumprod(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/cumprod.
     """
-
-    composite = True
 
     def before_lowering(self, op: TensorFlowOp) -> bool:
         return has_open_axis(op.types[0].shape, op.constants[1])

@@ -21,44 +21,40 @@ _LARGE = 1e4
 
 
 @decomposition("Acos", "Asin", "Atan")
-class InverseTrigonometric(Decomposition):
+def inverse_trigonometric(op: TensorFlowOp, b: Builder) -> Tensor:
     """ATAN2 of the two sides of a triangle with this sine, cosine or tangent.
 
     The other side of the sine ``x`` is ``sqrt((1 - x) (1 + x))``, which is NaN without such an angle. The relative
     error is below 1e-6.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        (x,) = op.operands
-        if op.name == "Atan":
-            return atan2(x, b.op("OnesLike", [x], x.shape, x.dtype))
-        other = sqrt((1.0 - x) * (x + 1.0))
-        return atan2(x, other) if op.name == "Asin" else atan2(other, x)
+    op.require(0, "float32")
+    (x,) = op.operands
+    if op.name == "Atan":
+        return atan2(x, b.op("OnesLike", [x], x.shape, x.dtype))
+    other = sqrt((1.0 - x) * (x + 1.0))
+    return atan2(x, other) if op.name == "Asin" else atan2(other, x)
 
 
 @decomposition("Cosh", "Sinh")
-class Hyperbolic(Decomposition):
+def hyperbolic(op: TensorFlowOp, b: Builder) -> Tensor:
     """``(exp(x) - exp(-x)) / 2``, up to 1 by its Taylor series, and ``(exp(x) + exp(-x)) / 2``.
 
     ``exp(x) / 2`` is computed as ``exp(x / 2) / 2 * exp(x / 2)``, since ``exp(x)`` overflows earlier. The relative
     error is below 1e-6.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        (x,) = op.operands
-        size = abs(x)
-        root = exp(size * 0.5)
-        rising = root * 0.5 * root
-        falling = exp(-size) * 0.5
-        if op.name == "Cosh":
-            return rising + falling
-        small = between(x, -1.0, 1.0)
-        coefficients = [1 / math.factorial(n) for n in (1, 3, 5, 7, 9)]
-        series = small * polynomial(small * small, coefficients)
-        far = sign(x) * (rising - falling)
-        return select(size <= 1.0, series, far)
+    op.require(0, "float32")
+    (x,) = op.operands
+    size = abs(x)
+    root = exp(size * 0.5)
+    rising = root * 0.5 * root
+    falling = exp(-size) * 0.5
+    if op.name == "Cosh":
+        return rising + falling
+    small = between(x, -1.0, 1.0)
+    coefficients = [1 / math.factorial(n) for n in (1, 3, 5, 7, 9)]
+    series = small * polynomial(small * small, coefficients)
+    far = sign(x) * (rising - falling)
+    return select(size <= 1.0, series, far)
 
 
 @decomposition("Acosh", "Asinh", "Atanh")
@@ -151,10 +147,8 @@ def _shaped_like(value: ir.Value, depth: int) -> ir.Value:
 
 
 @decomposition("Tan")
-class Tan(Decomposition):
+def tan(op: TensorFlowOp, b: Builder) -> Tensor:
     """``sin(x) / cos(x)``."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        (value,) = op.operands
-        return sin(value) / cos(value)
+    op.require(0, "float32")
+    (value,) = op.operands
+    return sin(value) / cos(value)

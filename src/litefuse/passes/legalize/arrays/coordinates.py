@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -48,17 +48,15 @@ def around_axis(b: Builder, value: Tensor, axis: int) -> tuple[Tensor, list[Mixe
 
 
 @decomposition("UnravelIndex")
-class UnravelIndex(Decomposition):
+def unravel_index(op: TensorFlowOp, b: Builder) -> Tensor:
     """From the last dimension to the first, coordinate d is the remainder of the previous quotient by ``dims[d]``.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unravel_index.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 0, 1)
-        (count,) = op.shape(1, 1)
-        if not count:
-            raise NotDecomposed("the number of dimensions is unknown")
-        op.require(0, "int32")
-        numbers, dims = op.operands
-        return b.stack(coordinates(numbers, [b.element(dims, axis) for axis in range(count)]), 0)
+    op.shape(0, 0, 1)
+    (count,) = op.shape(1, 1)
+    if not count:
+        raise NotDecomposed("the number of dimensions is unknown")
+    op.require(0, "int32")
+    numbers, dims = op.operands
+    return b.stack(coordinates(numbers, [b.element(dims, axis) for axis in range(count)]), 0)

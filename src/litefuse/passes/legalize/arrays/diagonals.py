@@ -120,32 +120,30 @@ class Diagonal(Decomposition):
 
 
 @decomposition("MatrixBandPart")
-class BandPart(Decomposition):
+def band_part(op: TensorFlowOp, b: Builder) -> Tensor:
     """``0 <= row - column <= lower`` or ``0 <= column - row <= upper``; negative limits are unbounded.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/band_part.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        rank = len(op.shape(0))
-        value = carried(b, op.operands[0])
-        rows, columns = b.sizes(value)[-2:]
-        below = b.expand(b.range(rows), 1) - b.expand(b.range(columns), 0)
-        inside = b.op("OnesLike", [below], below.shape, "int32")
-        inside = inside > 0
-        for operand, distance in ((1, below), (2, -below)):
-            known = op.constants[operand]
-            if known is not None and int(known) < 0:
-                continue
-            limit = b.cast(op.operands[operand], "int32")
-            within = distance <= limit
-            if known is None:
-                unbounded = limit < 0
-                within = within | unbounded
-            inside = inside & within
-        while len(inside.shape) < rank and rank > 4:
-            inside = b.expand(inside, 0)
-        return delivered(b, select(inside, value, 0), op.types[0].dtype)
+    rank = len(op.shape(0))
+    value = carried(b, op.operands[0])
+    rows, columns = b.sizes(value)[-2:]
+    below = b.expand(b.range(rows), 1) - b.expand(b.range(columns), 0)
+    inside = b.op("OnesLike", [below], below.shape, "int32")
+    inside = inside > 0
+    for operand, distance in ((1, below), (2, -below)):
+        known = op.constants[operand]
+        if known is not None and int(known) < 0:
+            continue
+        limit = b.cast(op.operands[operand], "int32")
+        within = distance <= limit
+        if known is None:
+            unbounded = limit < 0
+            within = within | unbounded
+        inside = inside & within
+    while len(inside.shape) < rank and rank > 4:
+        inside = b.expand(inside, 0)
+    return delivered(b, select(inside, value, 0), op.types[0].dtype)
 
 
 def alignment(op: TensorFlowOp) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.passes.legalize.arithmetic.complex_numbers import complex_of
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,43 +18,37 @@ if TYPE_CHECKING:
 
 
 @decomposition("GuaranteeConst", "Print")
-class Alias(Decomposition):
+def alias(op: TensorFlowOp, b: Builder) -> Tensor:
     """The operand; ``Print`` does not print.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Print, GuaranteeConst.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        return op.operands[0]
+    return op.operands[0]
 
 
 @decomposition("OnesLike", "ZerosLike")
 # Fault `unsigned-ones`; for others of these dtypes, the engine emits an op that the runtime refuses, crashes at, or
 # computes wrongly.
 @before_engine("OnesLike", "ZerosLike", dtypes=("complex64", "uint8", "uint16", "uint32", "uint64"))
-class Like(Decomposition):
+def like(op: TensorFlowOp, b: Builder) -> Tensor:
     """Fills the operand's shape with one number, or with empty strings."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        (value,) = op.operands
-        number = 1 if op.name == "OnesLike" else 0
-        dtype = value.dtype
-        if dtype.startswith(("int", "uint")):
-            return b.cast(b.fill(b.sizes(value), number, "int32"), dtype)
-        if dtype == "string":  # zeros only
-            empty = b.strings(np.array(b"", np.object_))
-            return b.op("Fill", [b.vector(b.sizes(value)), empty], op.shape(0), dtype)
-        if dtype == "complex64":
-            return complex_of(b, *(b.fill(b.sizes(value), part, "float32") for part in (number, 0)))
-        return b.fill(b.sizes(value), number, dtype)
+    (value,) = op.operands
+    number = 1 if op.name == "OnesLike" else 0
+    dtype = value.dtype
+    if dtype.startswith(("int", "uint")):
+        return b.cast(b.fill(b.sizes(value), number, "int32"), dtype)
+    if dtype == "string":  # zeros only
+        empty = b.strings(np.array(b"", np.object_))
+        return b.op("Fill", [b.vector(b.sizes(value)), empty], op.shape(0), dtype)
+    if dtype == "complex64":
+        return complex_of(b, *(b.fill(b.sizes(value), part, "float32") for part in (number, 0)))
+    return b.fill(b.sizes(value), number, dtype)
 
 
 @decomposition("ShapeN")
-class ShapeN(Decomposition):
+def shape_n(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """The shape of each operand."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        return [
-            b.op("Shape", [value], [len(op.shape(index))], op.results[index].dtype)
-            for index, value in enumerate(op.operands)
-        ]
+    return [
+        b.op("Shape", [value], [len(op.shape(index))], op.results[index].dtype)
+        for index, value in enumerate(op.operands)
+    ]

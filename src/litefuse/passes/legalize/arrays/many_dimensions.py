@@ -24,24 +24,22 @@ _DELEGATED_RANK = 6
 
 
 @decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", order=-1)
-class BatchedProduct(Decomposition):
+def batched_product(op: TensorFlowOp, b: Builder) -> Tensor:
     """Matrix products with the batch dimensions merged into one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shapes = [op.shape(0), op.shape(1)]
-        if max(map(len, shapes)) <= 3:
-            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
-        if len({op.types[0].dtype, op.types[1].dtype, op.results[0].dtype}) > 1:
-            raise NotDecomposed("its factors and its result differ in dtype")
-        factors, batch = in_one_batch(b, *op.operands)
-        rows = b.size(op.operands[0], -1 if op.attributes.get("adj_x", False) else -2)
-        columns = b.size(op.operands[1], -2 if op.attributes.get("adj_y", False) else -1)
-        count = b.known([b.product(batch), rows, columns])
-        product = b.op("BatchMatMulV2", factors, count, op.results[0].dtype, **_adjoint(op))
-        return b.reshape(product, [*batch, rows, columns])
+    shapes = [op.shape(0), op.shape(1)]
+    if max(map(len, shapes)) <= 3:
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype}")
+    if len({op.types[0].dtype, op.types[1].dtype, op.results[0].dtype}) > 1:
+        raise NotDecomposed("its factors and its result differ in dtype")
+    factors, batch = in_one_batch(b, *op.operands)
+    rows = b.size(op.operands[0], -1 if op.attributes.get("adj_x", False) else -2)
+    columns = b.size(op.operands[1], -2 if op.attributes.get("adj_y", False) else -1)
+    count = b.known([b.product(batch), rows, columns])
+    product = b.op("BatchMatMulV2", factors, count, op.results[0].dtype, **_adjoint(op))
+    return b.reshape(product, [*batch, rows, columns])
 
 
 @decomposition("All", "Any", "Max", "Mean", "Min", "Prod", "Sum", order=1)
@@ -78,49 +76,43 @@ class Reduction(Decomposition):
 @decomposition("ConcatV2", order=4)
 # Fault `concatenation-of-seven-dimensions`.
 @before_engine("ConcatV2", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
-class Concatenation(Decomposition):
+def concatenation(op: TensorFlowOp, b: Builder) -> Tensor:
     """A concatenation with the dimensions before the axis, and those after it, merged into one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/concat.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        _require_many(op, len(op.shape(0)))
-        *values, _ = op.operands
-        return b.concat(values, op.axis(len(values), len(op.shape(0))))
+    _require_many(op, len(op.shape(0)))
+    *values, _ = op.operands
+    return b.concat(values, op.axis(len(values), len(op.shape(0))))
 
 
 @decomposition("Pack", order=4)
 # The engine lowers it to a concatenation for 16-bit floats: fault `concatenation-of-seven-dimensions`.
 @before_engine("Pack", dtypes=("bfloat16", "float16"), above_rank=5)
-class Stack(Decomposition):
+def stack(op: TensorFlowOp, b: Builder) -> Tensor:
     """A concatenation along a new dimension of size 1, as the engine lowers it for 16-bit floats.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/stack.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        rank = len(op.shape(0)) + 1
-        _require_many(op, rank)
-        axis = int(op.attributes.get("axis", 0)) % rank
-        return b.concat([b.expand(value, axis) for value in op.operands], axis)
+    rank = len(op.shape(0)) + 1
+    _require_many(op, rank)
+    axis = int(op.attributes.get("axis", 0)) % rank
+    return b.concat([b.expand(value, axis) for value in op.operands], axis)
 
 
 @decomposition("LogSoftmax", "Softmax")
 # Fault `softmax-of-seven-dimensions`.
 @before_engine("LogSoftmax", "Softmax", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
-class OfRows(Decomposition):
+def of_rows(op: TensorFlowOp, b: Builder) -> Tensor:
     """The op on a matrix, with all dimensions except the last merged into one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/softmax.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        _require_many(op, len(op.shape(0)))
-        (value,) = op.operands
-        *before, last = b.sizes(value)
-        rows = b.reshape(value, [b.product(before), last])
-        return b.reshape(b.unary(op.name, rows), [*before, last])
+    _require_many(op, len(op.shape(0)))
+    (value,) = op.operands
+    *before, last = b.sizes(value)
+    rows = b.reshape(value, [b.product(before), last])
+    return b.reshape(b.unary(op.name, rows), [*before, last])
 
 
 # Fault `extreme-of-nothing`.
@@ -143,32 +135,30 @@ class ExtremeOfNone(Decomposition):
 
 
 @decomposition("Pad", "PadV2", "Slice", order=-1)
-class MovedPieces(Decomposition):
+def moved_pieces(op: TensorFlowOp, b: Builder) -> Tensor:
     """Paddings and slices of more dimensions than LiteRT's ops support, one dimension after the other."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        rank = len(op.shape(0))
-        value = carried(b, op.operands[0])
-        dtype = op.types[0].dtype
-        if op.name == "Slice":
-            begins = op.constant(1).reshape(-1).tolist()
-            lengths = op.constant(2).reshape(-1).tolist()
-            for axis, (begin, length) in enumerate(zip(begins, lengths, strict=True)):
-                rows, sizes = around_axis(b, value, axis)
-                taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
-                value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
-            return delivered(b, value, dtype)
-        if op.constants[1] is None and rank <= _PADDED_RANK:
-            raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
-        amounts = b.numbers(op, 1, 2 * rank)
-        fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
-        for axis, (before, after) in enumerate(zip(amounts[::2], amounts[1::2], strict=True)):
-            if before == 0 and after == 0:
-                continue
+    rank = len(op.shape(0))
+    value = carried(b, op.operands[0])
+    dtype = op.types[0].dtype
+    if op.name == "Slice":
+        begins = op.constant(1).reshape(-1).tolist()
+        lengths = op.constant(2).reshape(-1).tolist()
+        for axis, (begin, length) in enumerate(zip(begins, lengths, strict=True)):
             rows, sizes = around_axis(b, value, axis)
-            padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
-            value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
+            taken = b.slice(rows, 1, begin, None if length == -1 else begin + length)
+            value = b.reshape(taken, [*sizes[:axis], b.size(taken, 1), *sizes[axis + 1 :]])
         return delivered(b, value, dtype)
+    if op.constants[1] is None and rank <= _PADDED_RANK:
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
+    amounts = b.numbers(op, 1, 2 * rank)
+    fill = carried_number(op.constant(2).reshape(-1)[0].item() if op.name == "PadV2" else 0, dtype)
+    for axis, (before, after) in enumerate(zip(amounts[::2], amounts[1::2], strict=True)):
+        if before == 0 and after == 0:
+            continue
+        rows, sizes = around_axis(b, value, axis)
+        padded = b.pad(rows, [(0, 0), (before, after), (0, 0)], fill)
+        value = b.reshape(padded, [*sizes[:axis], b.size(padded, 1), *sizes[axis + 1 :]])
+    return delivered(b, value, dtype)
 
 
 def _require_many(op: TensorFlowOp, rank: int) -> None:

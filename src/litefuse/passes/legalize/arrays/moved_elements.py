@@ -27,76 +27,70 @@ _OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
 )
 # Fault `unsigned-band`.
 @before_engine("MatrixBandPart", dtypes=("uint32", "uint64"))
-class Carried(Decomposition):
+def moved_elements(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """The op on a carrier dtype, which represents the elements by their bits or values."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        if op.name == "MirrorPad":
-            raise NotDecomposed("LiteRT's MirrorPad takes few dtypes")
-        dtype = op.results[0].dtype
-        if op.name == "ScatterNd" and dtype in _OF_BITS:
-            raise NotDecomposed("it adds up what falls on one place, and bits cannot be added")
-        pairs = list(zip(op.operands, op.types, strict=True))
-        moved = [carried(b, value) if each.dtype == dtype else value for value, each in pairs]
-        alike = [value.dtype for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]
-        carrier = alike[0] if alike else dtype
-        if carrier == dtype:
-            raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
-        attributes = b.options(op)
-        results = b.ops(op.name, moved, [(result.shape, carrier) for result in op.results], **attributes)
-        return [delivered(b, value, dtype) for value in results]
+    if op.name == "MirrorPad":
+        raise NotDecomposed("LiteRT's MirrorPad takes few dtypes")
+    dtype = op.results[0].dtype
+    if op.name == "ScatterNd" and dtype in _OF_BITS:
+        raise NotDecomposed("it adds up what falls on one place, and bits cannot be added")
+    pairs = list(zip(op.operands, op.types, strict=True))
+    moved = [carried(b, value) if each.dtype == dtype else value for value, each in pairs]
+    alike = [value.dtype for value, (_, each) in zip(moved, pairs, strict=True) if each.dtype == dtype]
+    carrier = alike[0] if alike else dtype
+    if carrier == dtype:
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {dtype} in this form")
+    attributes = b.options(op)
+    results = b.ops(op.name, moved, [(result.shape, carrier) for result in op.results], **attributes)
+    return [delivered(b, value, dtype) for value in results]
 
 
 @decomposition("Split", "SplitV", "Unpack")
 # Fault `split-of-seven-dimensions`.
 @before_engine("Split", dtypes=("bfloat16", "float16", "float32"), above_rank=6, operand=1)
 @before_engine("SplitV", dtypes=("bfloat16", "float16", "float32"), above_rank=6)
-class Pieces(Decomposition):
+def pieces(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """Slices along the axis.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/split, unstack.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        operand = 1 if op.name == "Split" else 0
-        rank = len(op.shape(operand))
-        dtype = op.types[operand].dtype
-        if op.name == "Unpack":
-            axis = int(op.attributes.get("axis", 0)) % rank
-        else:
-            axis = op.axis(0 if op.name == "Split" else 2, rank)
-        rows, sizes = around_axis(b, carried(b, op.operands[operand]), axis)
-        count = len(op.results)
-        lengths: list[MixedSize] = [1 if op.name == "Unpack" else sizes[axis] // count] * count
-        if op.name == "SplitV":
-            given: list[int] = op.constant(1).reshape(-1).tolist()
-            rest = sizes[axis] - (sum(given) + 1)
-            lengths = [rest if length == -1 else length for length in given]
-        pieces: list[Tensor] = []
-        begin: MixedSize = 0
-        for length in lengths:
-            end = begin + length
-            piece = b.slice(rows, 1, begin, end)
-            inner = [] if op.name == "Unpack" else [length]
-            pieces.append(delivered(b, b.reshape(piece, [*sizes[:axis], *inner, *sizes[axis + 1 :]]), dtype))
-            begin = end
-        return pieces
+    operand = 1 if op.name == "Split" else 0
+    rank = len(op.shape(operand))
+    dtype = op.types[operand].dtype
+    if op.name == "Unpack":
+        axis = int(op.attributes.get("axis", 0)) % rank
+    else:
+        axis = op.axis(0 if op.name == "Split" else 2, rank)
+    rows, sizes = around_axis(b, carried(b, op.operands[operand]), axis)
+    count = len(op.results)
+    lengths: list[MixedSize] = [1 if op.name == "Unpack" else sizes[axis] // count] * count
+    if op.name == "SplitV":
+        given: list[int] = op.constant(1).reshape(-1).tolist()
+        rest = sizes[axis] - (sum(given) + 1)
+        lengths = [rest if length == -1 else length for length in given]
+    pieces: list[Tensor] = []
+    begin: MixedSize = 0
+    for length in lengths:
+        end = begin + length
+        piece = b.slice(rows, 1, begin, end)
+        inner = [] if op.name == "Unpack" else [length]
+        pieces.append(delivered(b, b.reshape(piece, [*sizes[:axis], *inner, *sizes[axis + 1 :]]), dtype))
+        begin = end
+    return pieces
 
 
 @decomposition("InvertPermutation")
-class InvertPermutation(Decomposition):
+def invert_permutation(op: TensorFlowOp, b: Builder) -> Tensor:
     """Scatters position i to the position that is the i-th number.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/invert_permutation.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape = op.shape(0, 1)
-        op.require(0, "int32", "int64")
-        numbers = b.cast(op.operands[0], "int32")
-        count = b.size(numbers, 0)
-        scattered = b.op("ScatterNd", [b.expand(numbers, 1), b.range(count), b.vector([count])], shape, "int32")
-        return b.cast(scattered, op.types[0].dtype)
+    shape = op.shape(0, 1)
+    op.require(0, "int32", "int64")
+    numbers = b.cast(op.operands[0], "int32")
+    count = b.size(numbers, 0)
+    scattered = b.op("ScatterNd", [b.expand(numbers, 1), b.range(count), b.vector([count])], shape, "int32")
+    return b.cast(scattered, op.types[0].dtype)
 
 
 @decomposition("Reverse", "ReverseV2")
@@ -130,8 +124,6 @@ def _reversed_axes(op: TensorFlowOp) -> list[int]:
 
 
 @decomposition("ParallelConcat")
-class ParallelConcat(Decomposition):
+def parallel_concat(op: TensorFlowOp, b: Builder) -> Tensor:
     """A concatenation along the first dimension."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        return b.concat(list(op.operands), 0)
+    return b.concat(list(op.operands), 0)

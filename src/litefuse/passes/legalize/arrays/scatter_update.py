@@ -11,7 +11,7 @@ from litefuse.ir.tensors import Tensor, maximum, select
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
 from litefuse.passes.legalize.arrays.coordinates import element_numbers
 from litefuse.passes.legalize.arrays.slices import LITERT_RANK
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,40 +27,38 @@ _WRITTEN = 1 << 12
 @decomposition("TensorScatterUpdate")
 # Faults `replaced-infinity` and `element-replaced-twice`.
 @before_engine("TensorScatterUpdate")
-class ScatterUpdate(Decomposition):
+def scatter_update(op: TensorFlowOp, b: Builder) -> Tensor:
     """Replaces a single box in place; otherwise gathers each row from the tensor or from its last update.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update; of several updates of an
     element, the last one wins, as in TensorFlow's kernel (tensorflow/core/kernels/scatter_nd_op_cpu_impl.h).
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape, index_shape = op.shape(0), op.shape(1)
-        tensor, updates = carried(b, op.operands[0]), carried(b, op.operands[2])
-        indices = b.cast(op.operands[1], "int32")
-        depth = index_shape[-1]
-        if depth is None:  # the updates have the remaining dimensions of the tensor
-            depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
-        if not depth:
-            raise NotDecomposed("the index vectors are empty")
-        sizes = b.sizes(tensor)
-        rest = sizes[depth:]
-        number = b.product(b.sizes(indices)[:-1])
-        # DYNAMIC_UPDATE_SLICE supports all carrier dtypes except uint8.
-        if number == 1 and len(shape) <= LITERT_RANK and tensor.dtype != "uint8":
-            begin = b.pad(b.reshape(indices, [depth]), [(0, len(shape) - depth)])
-            box = b.reshape(updates, [1] * depth + rest)
-            # A loop without iterations is prepared too, with a tensor that may have no row to replace.
-            axes = [axis for axis, size in enumerate(shape[:depth]) if size is None]
-            box = b.slices(box, {axis: (0, sizes[axis], 1) for axis in axes}) if axes else box
-            result = b.op("XlaDynamicUpdateSlice", [tensor, box, begin], shape, tensor.dtype)
-        else:
-            rows = b.reshape(tensor, [b.product(sizes[:depth]), *rest])
-            places = element_numbers(b, indices, [b.scalar(size) for size in sizes[:depth]])
-            known = _known_places(op.constants[1], sizes[:depth])
-            operands = [rows, b.reshape(places, [number]), b.reshape(updates, [number, *rest])]
-            result = b.reshape(replace_rows(b, *operands, known=known), sizes)
-        return delivered(b, result, op.types[0].dtype)
+    shape, index_shape = op.shape(0), op.shape(1)
+    tensor, updates = carried(b, op.operands[0]), carried(b, op.operands[2])
+    indices = b.cast(op.operands[1], "int32")
+    depth = index_shape[-1]
+    if depth is None:  # the updates have the remaining dimensions of the tensor
+        depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
+    if not depth:
+        raise NotDecomposed("the index vectors are empty")
+    sizes = b.sizes(tensor)
+    rest = sizes[depth:]
+    number = b.product(b.sizes(indices)[:-1])
+    # DYNAMIC_UPDATE_SLICE supports all carrier dtypes except uint8.
+    if number == 1 and len(shape) <= LITERT_RANK and tensor.dtype != "uint8":
+        begin = b.pad(b.reshape(indices, [depth]), [(0, len(shape) - depth)])
+        box = b.reshape(updates, [1] * depth + rest)
+        # A loop without iterations is prepared too, with a tensor that may have no row to replace.
+        axes = [axis for axis, size in enumerate(shape[:depth]) if size is None]
+        box = b.slices(box, {axis: (0, sizes[axis], 1) for axis in axes}) if axes else box
+        result = b.op("XlaDynamicUpdateSlice", [tensor, box, begin], shape, tensor.dtype)
+    else:
+        rows = b.reshape(tensor, [b.product(sizes[:depth]), *rest])
+        places = element_numbers(b, indices, [b.scalar(size) for size in sizes[:depth]])
+        known = _known_places(op.constants[1], sizes[:depth])
+        operands = [rows, b.reshape(places, [number]), b.reshape(updates, [number, *rest])]
+        result = b.reshape(replace_rows(b, *operands, known=known), sizes)
+    return delivered(b, result, op.types[0].dtype)
 
 
 def replace_rows(

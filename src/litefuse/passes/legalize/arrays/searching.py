@@ -11,131 +11,119 @@ from litefuse.ir.constants import strings_of_constant
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, floor, maximum, minimum, select
 from litefuse.passes.legalize.arithmetic.elementary import where_finite
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
 
 @decomposition("LowerBound", "UpperBound")
-class Bound(Decomposition):
+def bound(op: TensorFlowOp, b: Builder) -> Tensor:
     """Counts the sorted numbers that are smaller than each value (``UpperBound``: not greater).
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/searchsorted.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 2)
-        op.shape(1, 2)
-        op.require(0, "float32", "int32", "int64")
-        ordered, values = b.expand(op.operands[0], 1), b.expand(op.operands[1], 2)
-        before = b.compare("Less" if op.name == "LowerBound" else "LessEqual", ordered, values)
-        return b.cast(b.reduce("Sum", b.cast(before, "int32"), 2), op.results[0].dtype)
+    op.shape(0, 2)
+    op.shape(1, 2)
+    op.require(0, "float32", "int32", "int64")
+    ordered, values = b.expand(op.operands[0], 1), b.expand(op.operands[1], 2)
+    before = b.compare("Less" if op.name == "LowerBound" else "LessEqual", ordered, values)
+    return b.cast(b.reduce("Sum", b.cast(before, "int32"), 2), op.results[0].dtype)
 
 
 @decomposition("HistogramFixedWidth")
-class HistogramFixedWidth(Decomposition):
+def histogram_fixed_width(op: TensorFlowOp, b: Builder) -> Tensor:
     """Scatters ones to the bin of each value.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/histogram_fixed_width.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(1, 1)
-        op.require(0, "float32")
-        values, limits, number = op.operands
-        count: MixedSize = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
-        total = b.product(b.sizes(values))
-        low, high = (b.gather(limits, b.constant(index, "int32")) for index in (0, 1))
-        bins = b.cast(b.scalar(count), "float32")
-        step = (high - low) / bins
-        place = floor((b.reshape(values, [total]) - low) / step)
-        place = minimum(maximum(place, 0.0), bins - 1.0)
-        operands = [b.expand(b.cast(place, "int32"), 1), b.fill([total], 1, "int32"), b.vector([count])]
-        counts = b.op("ScatterNd", operands, b.known([count]), "int32")
-        return b.cast(counts, op.results[0].dtype)
+    op.shape(1, 1)
+    op.require(0, "float32")
+    values, limits, number = op.operands
+    count: MixedSize = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
+    total = b.product(b.sizes(values))
+    low, high = (b.gather(limits, b.constant(index, "int32")) for index in (0, 1))
+    bins = b.cast(b.scalar(count), "float32")
+    step = (high - low) / bins
+    place = floor((b.reshape(values, [total]) - low) / step)
+    place = minimum(maximum(place, 0.0), bins - 1.0)
+    operands = [b.expand(b.cast(place, "int32"), 1), b.fill([total], 1, "int32"), b.vector([count])]
+    counts = b.op("ScatterNd", operands, b.known([count]), "int32")
+    return b.cast(counts, op.results[0].dtype)
 
 
 @decomposition("InTopK", "InTopKV2")
-class InTopK(Decomposition):
+def in_top_k(op: TensorFlowOp, b: Builder) -> Tensor:
     """Whether fewer than k classes have a higher prediction than the target; false if one is not finite.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math/in_top_k.
     Source: tensorflow/core/kernels/in_topk_op.h.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 2)
-        op.require(0, "float32")
-        predictions, targets = op.operands[0], b.cast(op.operands[1], "int32")
-        k = b.constant(int(op.attributes["k"]), "int32") if op.name == "InTopK" else b.cast(op.operands[2], "int32")
-        classes = b.range(b.size(predictions, 1))
-        chosen = b.compare("Equal", b.expand(targets, 1), classes)
-        own = b.reduce("Sum", select(chosen, predictions, 0.0), 1, keep_dims=True)
-        better = b.reduce("Sum", b.cast(predictions > own, "int32"), 1)
-        among = b.reduce("Any", chosen, 1)
-        finite = b.reduce("All", where_finite(predictions), 1)
-        return (better < k) & (finite & among)
+    op.shape(0, 2)
+    op.require(0, "float32")
+    predictions, targets = op.operands[0], b.cast(op.operands[1], "int32")
+    k = b.constant(int(op.attributes["k"]), "int32") if op.name == "InTopK" else b.cast(op.operands[2], "int32")
+    classes = b.range(b.size(predictions, 1))
+    chosen = b.compare("Equal", b.expand(targets, 1), classes)
+    own = b.reduce("Sum", select(chosen, predictions, 0.0), 1, keep_dims=True)
+    better = b.reduce("Sum", b.cast(predictions > own, "int32"), 1)
+    among = b.reduce("Any", chosen, 1)
+    finite = b.reduce("All", where_finite(predictions), 1)
+    return (better < k) & (finite & among)
 
 
 @decomposition("NthElement")
-class NthElement(Decomposition):
+def nth_element(op: TensorFlowOp, b: Builder) -> Tensor:
     """The last of the n + 1 smallest or largest elements.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/NthElement.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape = op.shape(0)
-        op.require(0, "float32")
-        values, _ = op.operands
-        n = int(op.constant(1))
-        reverse = bool(op.attributes.get("reverse", False))
-        ordered = values if reverse else -values
-        results = b.ops(
-            "TopKV2",
-            [ordered, b.constant(n + 1, "int32")],
-            [((*shape[:-1], n + 1), "float32"), ((*shape[:-1], n + 1), "int32")],
-            sorted=True,
-        )
-        last = b.gather(results[0], b.constant(n, "int32"), len(shape) - 1)
-        return last if reverse else -last
+    shape = op.shape(0)
+    op.require(0, "float32")
+    values, _ = op.operands
+    n = int(op.constant(1))
+    reverse = bool(op.attributes.get("reverse", False))
+    ordered = values if reverse else -values
+    results = b.ops(
+        "TopKV2",
+        [ordered, b.constant(n + 1, "int32")],
+        [((*shape[:-1], n + 1), "float32"), ((*shape[:-1], n + 1), "int32")],
+        sorted=True,
+    )
+    last = b.gather(results[0], b.constant(n, "int32"), len(shape) - 1)
+    return last if reverse else -last
 
 
 @decomposition("ListDiff")
 # Fault `reshaped-constant-strings`, if the rewriting is lowered on its own after the engine.
 @before_engine("ListDiff", dtypes=("string",))
-class ListDiff(Decomposition):
+def list_diff(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """The elements that are not among the others, and their positions.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ListDiff.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        op.shape(0, 1)
-        op.shape(1, 1)
-        x, y = op.operands
-        equal = b.cast(b.compare("Equal", _expanded(b, x, 1), _expanded(b, y, 0)), "int32")
-        alone = b.compare("Equal", b.reduce("Sum", equal, 1), 0)
-        indices = b.places(alone)
-        return b.gather(x, indices), b.cast(indices, op.results[1].dtype)
+    op.shape(0, 1)
+    op.shape(1, 1)
+    x, y = op.operands
+    equal = b.cast(b.compare("Equal", _expanded(b, x, 1), _expanded(b, y, 0)), "int32")
+    alone = b.compare("Equal", b.reduce("Sum", equal, 1), 0)
+    indices = b.places(alone)
+    return b.gather(x, indices), b.cast(indices, op.results[1].dtype)
 
 
 @decomposition("Unique")
 # Fault `reshaped-constant-strings`, if the rewriting is lowered on its own after the engine.
 @before_engine("Unique", dtypes=("string",))
-class UniqueStrings(Decomposition):
+def unique_strings(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """The distinct strings, in the order of their first occurrences, and the index of each string among them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        op.shape(0, 1)
-        if op.types[0].dtype != "string":
-            raise NotDecomposed(f"LiteRT's Unique does not take {op.types[0].dtype}")
-        values, places = _unique_strings(b, op.operands[0])
-        return values, b.cast(places, op.results[1].dtype)
+    op.shape(0, 1)
+    if op.types[0].dtype != "string":
+        raise NotDecomposed(f"LiteRT's Unique does not take {op.types[0].dtype}")
+    values, places = _unique_strings(b, op.operands[0])
+    return values, b.cast(places, op.results[1].dtype)
 
 
 def _unique_strings(b: Builder, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -155,39 +143,35 @@ def _expanded(b: Builder, x: Tensor, axis: int) -> Tensor:
 @decomposition("UniqueV2", "UniqueWithCounts")
 # Fault `reshaped-constant-strings`, if the rewriting is lowered on its own after the engine.
 @before_engine("UniqueV2", "UniqueWithCounts", dtypes=("string",))
-class UniqueCounts(Decomposition):
+def unique_counts(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """``Unique``, and how often each element of it occurs.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/unique_with_counts.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        op.shape(0, 1)
-        x = op.operands[0]
-        if x.dtype == "string":
-            values, places = _unique_strings(b, x)
-        else:
-            values, places = b.ops("Unique", [x], [((None,), x.dtype), (x.shape, "int32")])
-        answers = [values, b.cast(places, op.results[1].dtype)]
-        if op.name == "UniqueWithCounts":
-            ones = b.fill(b.sizes(x), 1, "int32")
-            operands = [b.expand(places, 1), ones, b.vector([b.size(values, 0)])]
-            answers.append(b.cast(b.op("ScatterNd", operands, [None], "int32"), op.results[2].dtype))
-        return answers
+    op.shape(0, 1)
+    x = op.operands[0]
+    if x.dtype == "string":
+        values, places = _unique_strings(b, x)
+    else:
+        values, places = b.ops("Unique", [x], [((None,), x.dtype), (x.shape, "int32")])
+    answers = [values, b.cast(places, op.results[1].dtype)]
+    if op.name == "UniqueWithCounts":
+        ones = b.fill(b.sizes(x), 1, "int32")
+        operands = [b.expand(places, 1), ones, b.vector([b.size(values, 0)])]
+        answers.append(b.cast(b.op("ScatterNd", operands, [None], "int32"), op.results[2].dtype))
+    return answers
 
 
 @decomposition("ArgMax", "ArgMin")
-class ArgExtreme(Decomposition):
+def arg_extreme(op: TensorFlowOp, b: Builder) -> Tensor:
     """The position of the first of the largest elements of int64, or of their negatives, by TOPK_V2."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        rank = len(op.shape(0))
-        op.require(0, "int64")
-        axis = op.axis(1, rank)
-        value = op.operands[0]
-        if op.name == "ArgMin":  # -1 - x, which the lowest integer has as well
-            value = -1 - value
-        value = b.transpose(value, [*(each for each in range(rank) if each != axis), axis])
-        shape = (*value.shape[:-1], 1)
-        largest = b.ops("TopKV2", [value, b.constant(1, "int32")], [(shape, "int64"), (shape, "int32")], sorted=True)
-        return b.cast(b.reshape(largest[1], b.sizes(value)[:-1]), op.results[0].dtype)
+    rank = len(op.shape(0))
+    op.require(0, "int64")
+    axis = op.axis(1, rank)
+    value = op.operands[0]
+    if op.name == "ArgMin":  # -1 - x, which the lowest integer has as well
+        value = -1 - value
+    value = b.transpose(value, [*(each for each in range(rank) if each != axis), axis])
+    shape = (*value.shape[:-1], 1)
+    largest = b.ops("TopKV2", [value, b.constant(1, "int32")], [(shape, "int64"), (shape, "int32")], sorted=True)
+    return b.cast(b.reshape(largest[1], b.sizes(value)[:-1]), op.results[0].dtype)

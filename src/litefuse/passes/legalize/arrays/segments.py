@@ -11,7 +11,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum, select, sqrt
 from litefuse.passes.legalize.arithmetic.elementary import LARGEST
 from litefuse.passes.legalize.arrays.coordinates import element_numbers
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -27,138 +27,128 @@ _SUMMED_AS = {
 @decomposition("SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum")
 # Fault `segment-without-elements`.
 @before_engine("SegmentSum")
-class Segment(Decomposition):
+def segment(op: TensorFlowOp, b: Builder) -> Tensor:
     """The unsorted form, with the last id plus 1 as the number of segments.
 
     Segments without elements are 0, or 1 for products.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/math#about_segmentation_2.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(1, 1)
-        kind = op.name.removeprefix("Segment")
-        op.require(0, "float32", "int32", *(["int64"] if kind == "Sum" else []))
-        data, ids = op.operands
-        ids = b.cast(ids, "int32")
-        if op.types[0].rank is not None:
-            return _segments(b, kind, data, ids, op.constants[1])
-        # Of unknown rank: the other dimensions are merged into one, and set apart again.
-        rest = b.slice(b.op("Shape", [data], [None], "int32"), 0, 1, None)
-        rows = b.op("Reshape", [data, b.vector([b.size(ids, 0), -1])], [ids.shape[0], None], op.types[0].dtype)
-        made = _segments(b, kind, rows, ids, op.constants[1])
-        return b.reshape_to(made, b.concat([b.vector([b.size(made, 0)]), rest], 0))
+    op.shape(1, 1)
+    kind = op.name.removeprefix("Segment")
+    op.require(0, "float32", "int32", *(["int64"] if kind == "Sum" else []))
+    data, ids = op.operands
+    ids = b.cast(ids, "int32")
+    if op.types[0].rank is not None:
+        return _segments(b, kind, data, ids, op.constants[1])
+    # Of unknown rank: the other dimensions are merged into one, and set apart again.
+    rest = b.slice(b.op("Shape", [data], [None], "int32"), 0, 1, None)
+    rows = b.op("Reshape", [data, b.vector([b.size(ids, 0), -1])], [ids.shape[0], None], op.types[0].dtype)
+    made = _segments(b, kind, rows, ids, op.constants[1])
+    return b.reshape_to(made, b.concat([b.vector([b.size(made, 0)]), rest], 0))
 
 
 @decomposition(
     *("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentSum", "SparseSegmentMeanWithNumSegments"),
     *("SparseSegmentSqrtNWithNumSegments", "SparseSegmentSumWithNumSegments"),
 )
-class SparseSegment(Decomposition):
+def sparse_segment(op: TensorFlowOp, b: Builder) -> Tensor:
     """A segment reduction of gathered rows; an operand gives the number of segments, or the last id.
 
     Sums of narrow integers are those of int32, cut to their width.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/sparse/segment_sum, segment_mean, segment_sqrt_n.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(2, 1)
-        kind = op.name.removeprefix("SparseSegment").removesuffix("WithNumSegments")
-        dtype = op.types[0].dtype
-        data, indices, ids = op.operands[:3]
-        if kind == "Sum" and dtype in _SUMMED_AS:
-            change = b.bitcast if dtype in {"uint32", "uint64"} else b.cast
-            data = change(data, _SUMMED_AS[dtype])
-        else:
-            op.require(0, "float32", *(["int32", "int64"] if kind == "Sum" else []))
-            change = b.cast
-        rows = b.gather(data, b.cast(indices, "int32"))
-        count: MixedSize | None = b.numbers(op, 3, 1)[0] if len(op.operands) > 3 else None
-        return change(_segments(b, kind, rows, b.cast(ids, "int32"), op.constants[2], count), dtype)
+    op.shape(0)
+    op.shape(2, 1)
+    kind = op.name.removeprefix("SparseSegment").removesuffix("WithNumSegments")
+    dtype = op.types[0].dtype
+    data, indices, ids = op.operands[:3]
+    if kind == "Sum" and dtype in _SUMMED_AS:
+        change = b.bitcast if dtype in {"uint32", "uint64"} else b.cast
+        data = change(data, _SUMMED_AS[dtype])
+    else:
+        op.require(0, "float32", *(["int32", "int64"] if kind == "Sum" else []))
+        change = b.cast
+    rows = b.gather(data, b.cast(indices, "int32"))
+    count: MixedSize | None = b.numbers(op, 3, 1)[0] if len(op.operands) > 3 else None
+    return change(_segments(b, kind, rows, b.cast(ids, "int32"), op.constants[2], count), dtype)
 
 
 @decomposition("SparseSegmentMeanGrad", "SparseSegmentSqrtNGrad", "SparseSegmentSumGrad")
-class SparseSegmentGradient(Decomposition):
+def sparse_segment_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Adds the gradient of each segment, or its share, to the rows that the segment was made of.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/SparseSegmentMeanGrad.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0)
-        op.shape(2, 1)
-        op.require(0, "float32")
-        gradient, indices, ids = op.operands[0], *(b.cast(operand, "int32") for operand in op.operands[1:3])
-        kind = op.name.removeprefix("SparseSegment").removesuffix("Grad")
-        if kind != "Sum":
-            gradient = gradient / _divisors(b, kind, gradient, ids, b.size(gradient, 0))
-        (count,) = b.numbers(op, 3, 1)
-        return _segments(b, "Sum", b.gather(gradient, ids), indices, None, count)
+    op.shape(0)
+    op.shape(2, 1)
+    op.require(0, "float32")
+    gradient, indices, ids = op.operands[0], *(b.cast(operand, "int32") for operand in op.operands[1:3])
+    kind = op.name.removeprefix("SparseSegment").removesuffix("Grad")
+    if kind != "Sum":
+        gradient = gradient / _divisors(b, kind, gradient, ids, b.size(gradient, 0))
+    (count,) = b.numbers(op, 3, 1)
+    return _segments(b, "Sum", b.gather(gradient, ids), indices, None, count)
 
 
 @decomposition("UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum")
-class UnsortedSegment(Decomposition):
+def unsorted_segment(op: TensorFlowOp, b: Builder) -> Tensor:
     """int64 sums as scatters, which add up the updates of one element.
 
     Negative ids are scattered to a segment that is sliced off.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape, ids_shape = op.shape(0), op.shape(1)
-        op.require(0, "int64", "float32", "int32")
-        if op.types[0].dtype != "int64" or op.name != "UnsortedSegmentSum":
-            raise NotDecomposed(f"LiteRT's op for it does not take {op.types[0].dtype}")
-        data, ids, number = op.operands
-        count: MixedSize = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
-        sizes = b.sizes(data)
-        rest = sizes[len(ids_shape) :]
-        elements = b.product(sizes[: len(ids_shape)])
-        places = b.reshape(b.cast(ids, "int32"), [elements])
-        places = select(places < 0, b.scalar(count), places)
-        total = count + 1
-        operands = [b.expand(places, 1), b.reshape(data, [elements, *rest]), b.vector([total, *rest])]
-        known = [*b.known([total]), *shape[len(ids_shape) :]]
-        return b.slice(b.op("ScatterNd", operands, known, "int64"), 0, 0, count)
+    shape, ids_shape = op.shape(0), op.shape(1)
+    op.require(0, "int64", "float32", "int32")
+    if op.types[0].dtype != "int64" or op.name != "UnsortedSegmentSum":
+        raise NotDecomposed(f"LiteRT's op for it does not take {op.types[0].dtype}")
+    data, ids, number = op.operands
+    count: MixedSize = b.cast(number, "int32") if op.constants[2] is None else int(op.constants[2])
+    sizes = b.sizes(data)
+    rest = sizes[len(ids_shape) :]
+    elements = b.product(sizes[: len(ids_shape)])
+    places = b.reshape(b.cast(ids, "int32"), [elements])
+    places = select(places < 0, b.scalar(count), places)
+    total = count + 1
+    operands = [b.expand(places, 1), b.reshape(data, [elements, *rest]), b.vector([total, *rest])]
+    known = [*b.known([total]), *shape[len(ids_shape) :]]
+    return b.slice(b.op("ScatterNd", operands, known, "int64"), 0, 0, count)
 
 
 @decomposition("TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub")
 # The engine gathers, adds and scatters, so of several updates of one element, the last one wins; and the fault
 # `addition-to-infinity`.
 @before_engine("TensorScatterAdd", "TensorScatterSub")
-class TensorScatter(Decomposition):
+def tensor_scatter(op: TensorFlowOp, b: Builder) -> Tensor:
     """Adds scattered updates; extremes are unsorted segment reductions of the tensor's elements and the updates.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_sub, tensor_scatter_nd_max.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        shape, index_shape = op.shape(0), op.shape(1)
-        sums = op.name in {"TensorScatterAdd", "TensorScatterSub"}
-        op.require(0, "float32", "int32", "int64", *(["complex64"] if sums else []))
-        tensor, indices, updates = op.operands
-        dtype = tensor.dtype
-        depth = index_shape[-1]
-        if depth is None:  # the updates have the remaining dimensions of the tensor
-            depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
-            indices = b.reshape(indices, [*b.sizes(indices)[:-1], depth])
-        sizes = b.sizes(tensor)
-        indices = b.cast(indices, "int32")
-        if sums:
-            scattered = b.op("ScatterNd", [indices, updates, b.vector(sizes)], shape, dtype)
-            return b.binary(op.name.replace("TensorScatter", "").replace("Add", "AddV2"), tensor, scattered)
-        if not depth:
-            raise NotDecomposed("the index vectors are empty")
-        places = element_numbers(b, indices, [b.scalar(size) for size in sizes[:depth]])
-        count, row = b.product(sizes[:depth]), b.product(sizes[depth:])
-        number = b.product(b.sizes(indices)[:-1])
-        every = b.concat([b.range(count), b.reshape(places, [number])], 0)
-        rows = b.concat([b.reshape(tensor, [count, row]), b.reshape(updates, [number, row])], 0)
-        name = op.name.replace("TensorScatter", "UnsortedSegment")
-        if dtype == "int64":
-            raise NotDecomposed(f"LiteRT's {name} does not take int64")
-        return b.reshape(_reduced(b, name, rows, every, count), sizes)
+    shape, index_shape = op.shape(0), op.shape(1)
+    sums = op.name in {"TensorScatterAdd", "TensorScatterSub"}
+    op.require(0, "float32", "int32", "int64", *(["complex64"] if sums else []))
+    tensor, indices, updates = op.operands
+    dtype = tensor.dtype
+    depth = index_shape[-1]
+    if depth is None:  # the updates have the remaining dimensions of the tensor
+        depth = len(index_shape) - 1 + len(shape) - len(op.shape(2))
+        indices = b.reshape(indices, [*b.sizes(indices)[:-1], depth])
+    sizes = b.sizes(tensor)
+    indices = b.cast(indices, "int32")
+    if sums:
+        scattered = b.op("ScatterNd", [indices, updates, b.vector(sizes)], shape, dtype)
+        return b.binary(op.name.replace("TensorScatter", "").replace("Add", "AddV2"), tensor, scattered)
+    if not depth:
+        raise NotDecomposed("the index vectors are empty")
+    places = element_numbers(b, indices, [b.scalar(size) for size in sizes[:depth]])
+    count, row = b.product(sizes[:depth]), b.product(sizes[depth:])
+    number = b.product(b.sizes(indices)[:-1])
+    every = b.concat([b.range(count), b.reshape(places, [number])], 0)
+    rows = b.concat([b.reshape(tensor, [count, row]), b.reshape(updates, [number, row])], 0)
+    name = op.name.replace("TensorScatter", "UnsortedSegment")
+    if dtype == "int64":
+        raise NotDecomposed(f"LiteRT's {name} does not take int64")
+    return b.reshape(_reduced(b, name, rows, every, count), sizes)
 
 
 def _reduced(b: Builder, name: str, data: Tensor, ids: Tensor, count: MixedSize) -> Tensor:

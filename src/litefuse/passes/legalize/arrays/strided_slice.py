@@ -73,46 +73,42 @@ class SliceAtComputedPositions(Decomposition):
 
 
 @decomposition("StridedSlice")
-class StridedSlice(Decomposition):
+def strided_slice(op: TensorFlowOp, b: Builder) -> Tensor:
     """LiteRT's op for up to five dimensions, else one dimension after the other; a reshape inserts new axes.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/strided_slice.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        slices = Slices.of(op, b, len(op.shape(0)))
-        return delivered(b, slices.taken(b, carried(b, op.operands[0])), op.types[0].dtype)
+    slices = Slices.of(op, b, len(op.shape(0)))
+    return delivered(b, slices.taken(b, carried(b, op.operands[0])), op.types[0].dtype)
 
 
 @decomposition("StridedSliceGrad")
-class StridedSliceGradient(Decomposition):
+def strided_slice_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """The gradient at the position of the slice, and zeros around it: by a padding, or by a scatter if it has strides.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/StridedSliceGrad.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        (rank,) = op.shape(0, 1)
-        if rank is None:
-            raise NotDecomposed("the result is of unknown rank")
-        slices = Slices.of(op, b, rank)
-        op.shape(4)
-        gradient = carried(b, op.operands[4])
-        sizes = b.sizes_in(op.operands[0], op.results[0].shape or [None] * rank)
-        begins = [_begin(each, size) for each, size in zip(slices.axes, sizes, strict=True)]
-        known = [begin for begin in begins if begin is not None]
-        if len(known) < len(begins):
-            zeros = b.fill(sizes, 0, gradient.dtype)
-            return delivered(b, _scattered(b, zeros, slices, gradient), op.types[4].dtype)
-        taken, position = b.sizes(gradient), 0
-        counts: list[MixedSize] = []
-        paddings: list[tuple[MixedSize, MixedSize]] = []
-        for axis, (each, before) in enumerate(zip(slices.axes, known, strict=True)):
-            position += slices.new_axes.count(axis)
-            counts.append(1 if each.shrink else taken[position])
-            position += not each.shrink
-            paddings.append((before, sizes[axis] - before - counts[axis]))
-        return delivered(b, b.pad(b.reshape(gradient, counts), paddings), op.types[4].dtype)
+    (rank,) = op.shape(0, 1)
+    if rank is None:
+        raise NotDecomposed("the result is of unknown rank")
+    slices = Slices.of(op, b, rank)
+    op.shape(4)
+    gradient = carried(b, op.operands[4])
+    sizes = b.sizes_in(op.operands[0], op.results[0].shape or [None] * rank)
+    begins = [_begin(each, size) for each, size in zip(slices.axes, sizes, strict=True)]
+    known = [begin for begin in begins if begin is not None]
+    if len(known) < len(begins):
+        zeros = b.fill(sizes, 0, gradient.dtype)
+        return delivered(b, _scattered(b, zeros, slices, gradient), op.types[4].dtype)
+    taken, position = b.sizes(gradient), 0
+    counts: list[MixedSize] = []
+    paddings: list[tuple[MixedSize, MixedSize]] = []
+    for axis, (each, before) in enumerate(zip(slices.axes, known, strict=True)):
+        position += slices.new_axes.count(axis)
+        counts.append(1 if each.shrink else taken[position])
+        position += not each.shrink
+        paddings.append((before, sizes[axis] - before - counts[axis]))
+    return delivered(b, b.pad(b.reshape(gradient, counts), paddings), op.types[4].dtype)
 
 
 def _begin(each: AxisSlice, size: MixedSize) -> MixedSize | None:
@@ -125,27 +121,25 @@ def _begin(each: AxisSlice, size: MixedSize) -> MixedSize | None:
 
 
 @decomposition("TensorStridedSliceUpdate")
-class StridedSliceUpdate(Decomposition):
+def strided_slice_update(op: TensorFlowOp, b: Builder) -> Tensor:
     """Replaces a slice of the tensor: at once if it is a box, else element by element.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_strided_slice_update.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        slices = Slices.of(op, b, len(op.shape(0)))
-        op.shape(4)
-        value, update = carried(b, op.operands[0]), carried(b, op.operands[4])
-        sizes = b.sizes(value)
-        boxes = [each.box(b, size) for each, size in zip(slices.axes, sizes, strict=True)]
-        known = [box for box in boxes if box is not None]
-        if len(known) == len(boxes) <= LITERT_RANK:
-            visible = [extent for (_, extent), each in zip(known, slices.axes, strict=True) if not each.shrink]
-            filled = b.reshape(b.broadcast(update, slices.with_new_axes(visible)), [extent for _, extent in known])
-            begin = b.vector([first for first, _ in known])
-            result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], value.shape, value.dtype)
-        else:
-            result = _scattered(b, value, slices, update)
-        return delivered(b, result, op.types[0].dtype)
+    slices = Slices.of(op, b, len(op.shape(0)))
+    op.shape(4)
+    value, update = carried(b, op.operands[0]), carried(b, op.operands[4])
+    sizes = b.sizes(value)
+    boxes = [each.box(b, size) for each, size in zip(slices.axes, sizes, strict=True)]
+    known = [box for box in boxes if box is not None]
+    if len(known) == len(boxes) <= LITERT_RANK:
+        visible = [extent for (_, extent), each in zip(known, slices.axes, strict=True) if not each.shrink]
+        filled = b.reshape(b.broadcast(update, slices.with_new_axes(visible)), [extent for _, extent in known])
+        begin = b.vector([first for first, _ in known])
+        result = b.op("XlaDynamicUpdateSlice", [value, filled, begin], value.shape, value.dtype)
+    else:
+        result = _scattered(b, value, slices, update)
+    return delivered(b, result, op.types[0].dtype)
 
 
 def _scattered(b: Builder, value: Tensor, slices: Slices, update: Tensor) -> Tensor:

@@ -302,14 +302,12 @@ _INTEGERS = frozenset({"bool", *(f"{sign}int{bits}" for sign in ("", "u") for bi
 
 
 @decomposition("Cast", order=1)
-class CastOfUint64(Decomposition):
+def cast_of_uint64(op: TensorFlowOp, b: Builder) -> Tensor:
     """Casts between uint64 and other integers through int64, whose bits are the same."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        (x,), given, made = op.operands, op.types[0].dtype, op.results[0].dtype
-        if "uint64" not in (given, made) or not {given, made} <= _INTEGERS:
-            raise NotDecomposed(f"LiteRT's CAST does not make {made} of {given}")
-        if made == "uint64":
-            return b.bitcast(b.cast(x, "int64"), "uint64")
-        x = b.bitcast(x, "int64")
-        return b.bitcast(b.cast(x, "int32"), "uint32") if made == "uint32" else b.cast(x, made)
+    (x,), given, made = op.operands, op.types[0].dtype, op.results[0].dtype
+    if "uint64" not in (given, made) or not {given, made} <= _INTEGERS:
+        raise NotDecomposed(f"LiteRT's CAST does not make {made} of {given}")
+    if made == "uint64":
+        return b.bitcast(b.cast(x, "int64"), "uint64")
+    x = b.bitcast(x, "int64")
+    return b.bitcast(b.cast(x, "int32"), "uint32") if made == "uint32" else b.cast(x, made)

@@ -8,7 +8,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, select
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -18,35 +18,31 @@ _INFINITE = 0x7FF << 52
 
 
 @decomposition("Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual", order=2)
-class Float64Comparisons(Decomposition):
+def float64_comparisons(op: TensorFlowOp, b: Builder) -> Tensor:
     """Compares the bits, as numbers in the same order; nothing is equal to NaN, smaller or greater."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        _require_float64(op)
-        keys = [_key(b, operand) for operand in op.operands]
-        name = "Equal" if op.name == "NotEqual" else op.name
-        found = b.compare(name, *keys)
-        for key in keys:
-            is_number = abs(key) <= _INFINITE
-            found = found & is_number
-        return ~found if op.name == "NotEqual" else found
+    _require_float64(op)
+    keys = [_key(b, operand) for operand in op.operands]
+    name = "Equal" if op.name == "NotEqual" else op.name
+    found = b.compare(name, *keys)
+    for key in keys:
+        is_number = abs(key) <= _INFINITE
+        found = found & is_number
+    return ~found if op.name == "NotEqual" else found
 
 
 @decomposition("Abs", "IsFinite", "IsInf", "IsNan", "Neg", order=2)
-class Float64Signs(Decomposition):
+def float64_signs(op: TensorFlowOp, b: Builder) -> Tensor:
     """Changes the first bit, which is the sign, or looks at the exponent."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        _require_float64(op)
-        bits = b.bitcast(op.operands[0], "int64")
-        negative = bits < 0
-        flipped = bits - _SIGN  # modulo 2^64
-        if op.name == "Neg":
-            return b.bitcast(flipped, "float64")
-        size = select(negative, flipped, bits)
-        if op.name == "Abs":
-            return b.bitcast(size, "float64")
-        return b.compare({"IsFinite": "Less", "IsInf": "Equal", "IsNan": "Greater"}[op.name], size, _INFINITE)
+    _require_float64(op)
+    bits = b.bitcast(op.operands[0], "int64")
+    negative = bits < 0
+    flipped = bits - _SIGN  # modulo 2^64
+    if op.name == "Neg":
+        return b.bitcast(flipped, "float64")
+    size = select(negative, flipped, bits)
+    if op.name == "Abs":
+        return b.bitcast(size, "float64")
+    return b.compare({"IsFinite": "Less", "IsInf": "Equal", "IsNan": "Greater"}[op.name], size, _INFINITE)
 
 
 def _require_float64(op: TensorFlowOp) -> None:

@@ -58,7 +58,7 @@ class FakeQuantize(Decomposition):
 @decomposition("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
 # The engine quantizes with a zero point, which has other steps, and treats a missing range as an empty one.
 @before_engine("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV4")
-class QuantizeAndDequantize(Decomposition):
+def quantize_and_dequantize(op: TensorFlowOp, b: Builder) -> Tensor:
     """Scales, rounds, and scales back, with the smaller of the scales that the two ends of the range require.
 
     The default range is that of the data, as a whole or per channel. Faults
@@ -67,40 +67,38 @@ class QuantizeAndDequantize(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/QuantizeAndDequantizeV2; the choice of the scale:
     tensorflow/core/kernels/quantize_and_dequantize_op.h.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        rank = len(op.shape(0))
-        op.require(0, "float32")
-        attributes = op.attributes
-        bits = int(op.constant(3)) if op.name.endswith("V3") else int(attributes.get("num_bits", 8))
-        if attributes.get("signed_input", True):
-            least, most = -(2 ** (bits - 1)) + bool(attributes.get("narrow_range", False)), 2 ** (bits - 1) - 1
-        else:
-            least, most = 0, 2**bits - 1
-        if most < 1:
-            raise NotDecomposed("its range has no positive number")
-        given, axis = bool(attributes.get("range_given", False)), int(attributes.get("axis", -1))
-        if not -1 <= axis < rank:
-            raise NotDecomposed(f"{axis} is not an axis of rank {rank}")
-        whole = given and axis == -1  # no axis has to be found
-        sizes = [] if whole else b.sizes(op.operands[0])
-        if whole:
-            value = op.operands[0]
-        elif axis == -1:
-            value = b.reshape(op.operands[0], [b.product(sizes)])
-        else:
-            value, _ = around_axis(b, op.operands[0], axis)
-        if given:
-            low, high = (_end(op, b, operand) for operand in (1, 2))
-        else:
-            low, high = (Array(b, _extreme(b, name, value)) for name in ("Min", "Max"))
-        scale, step, low, high = _scale(low, high, np.float32(least), np.float32(most))
-        x: Any = Array(b, value)
-        scaled = (np.maximum(np.minimum(x, high), low) if given else x) * scale
-        half_up = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_UP"
-        rounded = np.floor(scaled + np.float32(0.5)) if half_up else np.rint(scaled)
-        result = (rounded * step).value
-        return result if whole else b.reshape(result, sizes)
+    rank = len(op.shape(0))
+    op.require(0, "float32")
+    attributes = op.attributes
+    bits = int(op.constant(3)) if op.name.endswith("V3") else int(attributes.get("num_bits", 8))
+    if attributes.get("signed_input", True):
+        least, most = -(2 ** (bits - 1)) + bool(attributes.get("narrow_range", False)), 2 ** (bits - 1) - 1
+    else:
+        least, most = 0, 2**bits - 1
+    if most < 1:
+        raise NotDecomposed("its range has no positive number")
+    given, axis = bool(attributes.get("range_given", False)), int(attributes.get("axis", -1))
+    if not -1 <= axis < rank:
+        raise NotDecomposed(f"{axis} is not an axis of rank {rank}")
+    whole = given and axis == -1  # no axis has to be found
+    sizes = [] if whole else b.sizes(op.operands[0])
+    if whole:
+        value = op.operands[0]
+    elif axis == -1:
+        value = b.reshape(op.operands[0], [b.product(sizes)])
+    else:
+        value, _ = around_axis(b, op.operands[0], axis)
+    if given:
+        low, high = (_end(op, b, operand) for operand in (1, 2))
+    else:
+        low, high = (Array(b, _extreme(b, name, value)) for name in ("Min", "Max"))
+    scale, step, low, high = _scale(low, high, np.float32(least), np.float32(most))
+    x: Any = Array(b, value)
+    scaled = (np.maximum(np.minimum(x, high), low) if given else x) * scale
+    half_up = str(attributes.get("round_mode", "HALF_TO_EVEN")) == "HALF_UP"
+    rounded = np.floor(scaled + np.float32(0.5)) if half_up else np.rint(scaled)
+    result = (rounded * step).value
+    return result if whole else b.reshape(result, sizes)
 
 
 def _may_be_bias(op: TensorFlowOp) -> bool:

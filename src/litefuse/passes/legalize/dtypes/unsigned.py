@@ -66,22 +66,20 @@ class Uint64(Decomposition):
 
 
 @decomposition("Div", "FloorDiv", "FloorMod", "Mod", "RealDiv", "TruncateDiv", order=4)
-class Uint64Division(Decomposition):
+def uint64_division(op: TensorFlowOp, b: Builder) -> Tensor:
     """Quotients and remainders from those of half the dividend, which is not negative as int64.
 
     With ``q = 2 (x / 2 // y)``, ``x - q y`` is less than ``2 y``. A divisor of 2^63 or more, negative as int64, goes
     into a dividend at most once.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "uint64")
-        x, y = (b.bitcast(value, "int64") for value in op.operands)
-        halved = b.bitcast(b.binary("RightShift", op.operands[0], 1), "int64")
-        large = y < 0
-        divisor = select(large, 1, y)
-        quotient = select(large, 0, halved // divisor * 2)
-        rest = x - quotient * y
-        again = b.bitcast(rest, "uint64") >= op.operands[1]
-        if op.name in {"FloorMod", "Mod"}:
-            return b.bitcast(select(again, rest - y, rest), "uint64")
-        return b.bitcast(quotient + b.cast(again, "int64"), "uint64")
+    op.require(0, "uint64")
+    x, y = (b.bitcast(value, "int64") for value in op.operands)
+    halved = b.bitcast(b.binary("RightShift", op.operands[0], 1), "int64")
+    large = y < 0
+    divisor = select(large, 1, y)
+    quotient = select(large, 0, halved // divisor * 2)
+    rest = x - quotient * y
+    again = b.bitcast(rest, "uint64") >= op.operands[1]
+    if op.name in {"FloorMod", "Mod"}:
+        return b.bitcast(select(again, rest - y, rest), "uint64")
+    return b.bitcast(quotient + b.cast(again, "int64"), "uint64")

@@ -31,15 +31,13 @@ _REFERENCES = frozenset({"resource", "variant"})
 # For integers: sums, products and negatives modulo 2^n are those of the wider integers modulo 2^n; the others do
 # not overflow.
 @decomposition("Abs", "Sign")
-class IntegerSign(Decomposition):
+def integer_sign(op: TensorFlowOp, b: Builder) -> Tensor:
     """``max(x, -x)``, and ``min(max(x, -1), 1)``."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "int64")
-        (value,) = op.operands
-        if op.name == "Abs":
-            return maximum(value, -value)
-        return minimum(maximum(value, -1), 1)
+    op.require(0, "int64")
+    (value,) = op.operands
+    if op.name == "Abs":
+        return maximum(value, -value)
+    return minimum(maximum(value, -1), 1)
 
 
 @decomposition(

@@ -6,60 +6,54 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, floor, maximum, minimum, select
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
 
 
 @decomposition("HSVToRGB", "RGBToHSV")
-class ColorSpace(Decomposition):
+def color_space(op: TensorFlowOp, b: Builder) -> Tensor:
     """Converts the three channels of the last dimension.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/rgb_to_hsv, hsv_to_rgb.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        channels = _channels(b, op.operands[0])
-        return _together(b, _rgb(*channels) if op.name == "HSVToRGB" else _hsv(*channels))
+    op.require(0, "float32")
+    channels = _channels(b, op.operands[0])
+    return _together(b, _rgb(*channels) if op.name == "HSVToRGB" else _hsv(*channels))
 
 
 @decomposition("AdjustHue", "AdjustSaturation")
-class AdjustColors(Decomposition):
+def adjust_colors(op: TensorFlowOp, b: Builder) -> Tensor:
     """Changes hue or saturation, in HSV.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/adjust_hue, adjust_saturation.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        hue, saturation, value = _hsv(*_channels(b, op.operands[0]))
-        change = op.operands[1]
-        if op.name == "AdjustHue":
-            turned = hue + change
-            hue = turned - floor(turned)
-        else:
-            scaled = saturation * change
-            saturation = minimum(maximum(scaled, 0.0), 1.0)
-        return _together(b, _rgb(hue, saturation, value))
+    op.require(0, "float32")
+    hue, saturation, value = _hsv(*_channels(b, op.operands[0]))
+    change = op.operands[1]
+    if op.name == "AdjustHue":
+        turned = hue + change
+        hue = turned - floor(turned)
+    else:
+        scaled = saturation * change
+        saturation = minimum(maximum(scaled, 0.0), 1.0)
+    return _together(b, _rgb(hue, saturation, value))
 
 
 @decomposition("AdjustContrastv2")
-class AdjustContrast(Decomposition):
+def adjust_contrast(op: TensorFlowOp, b: Builder) -> Tensor:
     """Scales the distances from each channel's mean.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/adjust_contrast.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        rank = len(op.shape(0))
-        op.require(0, "float32")
-        images, factor = op.operands
-        mean = images
-        for axis in (rank - 3, rank - 2):
-            mean = b.reduce("Mean", mean, axis, keep_dims=True)
-        return (images - mean) * factor + mean
+    rank = len(op.shape(0))
+    op.require(0, "float32")
+    images, factor = op.operands
+    mean = images
+    for axis in (rank - 3, rank - 2):
+        mean = b.reduce("Mean", mean, axis, keep_dims=True)
+    return (images - mean) * factor + mean
 
 
 def _channels(b: Builder, images: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -6,54 +6,50 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, ceil, floor, maximum, minimum, select
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
 
-@decomposition("CropAndResize")
-class CropAndResize(Decomposition):
+@decomposition("CropAndResize", composite=True)
+def crop_and_resize(op: TensorFlowOp, b: Builder) -> Tensor:
     """Gathers the pixels around each sampled point, and interpolates between them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/crop_and_resize.
     """
+    op.shape(0, 4)
+    op.shape(2, 1)
+    op.require(0, "float32", "uint8", "int8", "int16", "int32", "int64")
+    images, boxes, box_image, _ = op.operands
+    batch, height, width, channels = b.sizes(images)
+    pixels = b.reshape(b.cast(images, "float32"), [b.product([batch, height, width]), channels])
+    rows = _Samples.of(b, boxes, 0, height, _crop_size(op, b, 0))
+    columns = _Samples.of(b, boxes, 1, width, _crop_size(op, b, 1))
+    first_row = b.expand(box_image * b.scalar(height), 1)
 
-    composite = True
+    def pixel(row: Tensor, column: Tensor) -> Tensor:
+        """Returns the pixels at rows ``[boxes, crop rows]`` and columns ``[boxes, crop columns]``."""
+        begin = (first_row + row) * b.scalar(width)
+        return b.gather(pixels, b.expand(begin, 2) + b.expand(column, 1))
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        op.shape(2, 1)
-        op.require(0, "float32", "uint8", "int8", "int16", "int32", "int64")
-        images, boxes, box_image, _ = op.operands
-        batch, height, width, channels = b.sizes(images)
-        pixels = b.reshape(b.cast(images, "float32"), [b.product([batch, height, width]), channels])
-        rows = _Samples.of(b, boxes, 0, height, _crop_size(op, b, 0))
-        columns = _Samples.of(b, boxes, 1, width, _crop_size(op, b, 1))
-        first_row = b.expand(box_image * b.scalar(height), 1)
+    def between(low: Tensor, high: Tensor, part: Tensor) -> Tensor:
+        return low + (high - low) * part
 
-        def pixel(row: Tensor, column: Tensor) -> Tensor:
-            """Returns the pixels at rows ``[boxes, crop rows]`` and columns ``[boxes, crop columns]``."""
-            begin = (first_row + row) * b.scalar(width)
-            return b.gather(pixels, b.expand(begin, 2) + b.expand(column, 1))
-
-        def between(low: Tensor, high: Tensor, part: Tensor) -> Tensor:
-            return low + (high - low) * part
-
-        match op.attributes.get("method", "bilinear"):
-            case "nearest":
-                crops = pixel(rows.nearest(b), columns.nearest(b))
-            case "bilinear":
-                (top, bottom, down), (left, right, across) = rows.around(b), columns.around(b)
-                across = b.expand(b.expand(across, 1), 3)
-                down = b.expand(b.expand(down, 2), 3)
-                upper = between(pixel(top, left), pixel(top, right), across)
-                lower = between(pixel(bottom, left), pixel(bottom, right), across)
-                crops = between(upper, lower, down)
-            case method:
-                raise NotDecomposed(f"its method is {method}, neither bilinear nor nearest")
-        inside = b.expand(rows.inside, 2) & b.expand(columns.inside, 1)
-        return select(b.expand(inside, 3), crops, float(op.attributes.get("extrapolation_value", 0.0)))
+    match op.attributes.get("method", "bilinear"):
+        case "nearest":
+            crops = pixel(rows.nearest(b), columns.nearest(b))
+        case "bilinear":
+            (top, bottom, down), (left, right, across) = rows.around(b), columns.around(b)
+            across = b.expand(b.expand(across, 1), 3)
+            down = b.expand(b.expand(down, 2), 3)
+            upper = between(pixel(top, left), pixel(top, right), across)
+            lower = between(pixel(bottom, left), pixel(bottom, right), across)
+            crops = between(upper, lower, down)
+        case method:
+            raise NotDecomposed(f"its method is {method}, neither bilinear nor nearest")
+    inside = b.expand(rows.inside, 2) & b.expand(columns.inside, 1)
+    return select(b.expand(inside, 3), crops, float(op.attributes.get("extrapolation_value", 0.0)))
 
 
 def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:

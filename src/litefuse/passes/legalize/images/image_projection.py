@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select, sign
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
 
 @decomposition("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
-class ImageProjection(Decomposition):
+def image_projection(op: TensorFlowOp, b: Builder) -> Tensor:
     """Samples each pixel of the result at a point of the image, from the pixels around it::
 
         k = c0 x + c1 y + 1
@@ -24,49 +24,47 @@ class ImageProjection(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ImageProjectiveTransformV3.
     """
+    op.shape(0, 4)
+    op.require(0, "float32", "uint8", "int32", "int64")
+    images, transforms, _, *fill = op.operands
+    dtype, method = images.dtype, str(op.attributes["interpolation"]).upper()
+    computed = dtype if method == "NEAREST" else "float32"
+    batch, height, width, channels = b.sizes(images)
+    pixels = b.reshape(b.cast(images, computed), [b.product([batch, height, width]), channels])
+    filler = b.cast(b.cast(fill[0] if fill else b.constant(0.0, "float32"), dtype), computed)
+    a0, a1, a2, b0, b1, b2, c0, c1 = (b.expand(b.slice(transforms, 1, i, i + 1), 2) for i in range(8))
+    x = b.cast(b.range(_size(op, b, 1)), "float32")
+    y = b.expand(b.cast(b.range(_size(op, b, 0)), "float32"), 1)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        op.require(0, "float32", "uint8", "int32", "int64")
-        images, transforms, _, *fill = op.operands
-        dtype, method = images.dtype, str(op.attributes["interpolation"]).upper()
-        computed = dtype if method == "NEAREST" else "float32"
-        batch, height, width, channels = b.sizes(images)
-        pixels = b.reshape(b.cast(images, computed), [b.product([batch, height, width]), channels])
-        filler = b.cast(b.cast(fill[0] if fill else b.constant(0.0, "float32"), dtype), computed)
-        a0, a1, a2, b0, b1, b2, c0, c1 = (b.expand(b.slice(transforms, 1, i, i + 1), 2) for i in range(8))
-        x = b.cast(b.range(_size(op, b, 1)), "float32")
-        y = b.expand(b.cast(b.range(_size(op, b, 0)), "float32"), 1)
+    def plane(of_x: Tensor, of_y: Tensor, offset: Tensor | float) -> Tensor:
+        return of_x * x + of_y * y + offset
 
-        def plane(of_x: Tensor, of_y: Tensor, offset: Tensor | float) -> Tensor:
-            return of_x * x + of_y * y + offset
+    depth = plane(c0, c1, 1.0)
+    nowhere = equal(depth, 0.0)
+    depth = select(nowhere, 1.0, depth)
+    mode = str(op.attributes.get("fill_mode", "CONSTANT")).upper()
+    column = _mapped(b, plane(a0, a1, a2) / depth, width, mode)
+    row = _mapped(b, plane(b0, b1, b2) / depth, height, mode)
+    first = b.reshape(b.range(batch) * b.scalar(b.product([height, width])), [batch, 1, 1])
 
-        depth = plane(c0, c1, 1.0)
-        nowhere = equal(depth, 0.0)
-        depth = select(nowhere, 1.0, depth)
-        mode = str(op.attributes.get("fill_mode", "CONSTANT")).upper()
-        column = _mapped(b, plane(a0, a1, a2) / depth, width, mode)
-        row = _mapped(b, plane(b0, b1, b2) / depth, height, mode)
-        first = b.reshape(b.range(batch) * b.scalar(b.product([height, width])), [batch, 1, 1])
+    def read(at_row: Tensor, at_column: Tensor) -> Tensor:
+        """Returns the pixels at integer rows and columns ``[batch, rows, columns]``."""
+        inside = _inside(b, at_row, height) & _inside(b, at_column, width)
+        begin = _position(b, at_row, height) * b.scalar(width)
+        number = first + (begin + _position(b, at_column, width))
+        return select(b.expand(inside, 3), b.gather(pixels, number), filler)
 
-        def read(at_row: Tensor, at_column: Tensor) -> Tensor:
-            """Returns the pixels at integer rows and columns ``[batch, rows, columns]``."""
-            inside = _inside(b, at_row, height) & _inside(b, at_column, width)
-            begin = _position(b, at_row, height) * b.scalar(width)
-            number = first + (begin + _position(b, at_column, width))
-            return select(b.expand(inside, 3), b.gather(pixels, number), filler)
-
-        if method == "NEAREST":
-            result = read(_rounded(b, row), _rounded(b, column))
-        elif method == "BILINEAR":
-            (top, down), (left, across) = (_parts(b, each) for each in (row, column))
-            bottom, right = top + 1.0, left + 1.0
-            upper = _between(read(top, left), read(top, right), across)
-            lower = _between(read(bottom, left), read(bottom, right), across)
-            result = _between(upper, lower, down)
-        else:
-            raise NotDecomposed(f"its interpolation is {method}, neither NEAREST nor BILINEAR")
-        return b.cast(select(b.expand(nowhere, 3), filler, result), dtype)
+    if method == "NEAREST":
+        result = read(_rounded(b, row), _rounded(b, column))
+    elif method == "BILINEAR":
+        (top, down), (left, across) = (_parts(b, each) for each in (row, column))
+        bottom, right = top + 1.0, left + 1.0
+        upper = _between(read(top, left), read(top, right), across)
+        lower = _between(read(bottom, left), read(bottom, right), across)
+        result = _between(upper, lower, down)
+    else:
+        raise NotDecomposed(f"its interpolation is {method}, neither NEAREST nor BILINEAR")
+    return b.cast(select(b.expand(nowhere, 3), filler, result), dtype)
 
 
 def _size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:

@@ -11,7 +11,7 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, exp, maximum, minimum, not_equal, select
 from litefuse.passes.legalize.arrays.loops import count_to, write_row
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 from litefuse.passes.legalize.images.suppression import apart, boxes_of_four, overlaps, suppressed, threshold_above
 
 if TYPE_CHECKING:
@@ -28,41 +28,39 @@ _LOWEST = float(np.finfo(np.float32).min)
 @before_engine(
     *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5"),
 )
-class NonMaxSuppression(Decomposition):
+def non_max_suppression(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """Emits NON_MAX_SUPPRESSION_V4 of what its kernel does right, or a loop over the boxes that are chosen.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/non_max_suppression,
     non_max_suppression_with_scores.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        _, columns = op.shape(0, 2)
-        op.shape(1, 1)
-        op.require(0, "float32")
-        boxes, scores, number, *others = op.operands
-        pads = op.attributes.get("pad_to_max_output_size", False)
-        if pads and columns is not None and columns != 4:
-            raise NotDecomposed("LiteRT's op for it takes boxes of four numbers")
-        known = [*op.constants, None, None, None]
-        if not others:
-            known[3] = np.array(op.attributes.get("iou_threshold", 0.5), np.float32)
-            others = [b.constant(known[3], "float32")]
-        iou, least = others[0], others[1] if len(others) > 1 else b.constant(_LOWEST, "float32")
-        length = None if known[2] is None else int(known[2])
-        boxes = boxes_of_four(b, boxes)
-        of_chosen: list[Tensor] = []
-        if op.name == "NonMaxSuppressionV5" and (known[5] is None or known[5] > 0):
-            chosen, *of_chosen, valid = _with_decay(b, [boxes, *op.operands[1:]], length, hard=known[5] is None)
-        else:
-            iou, none_overlap = threshold_above(b, iou, known[3], inclusive=False)
-            boxes = apart(b, boxes, none_overlap)
-            chosen, valid = suppressed(b, boxes, scores, number, iou, least, length=length)
-            if op.name == "NonMaxSuppressionV5":
-                is_chosen = b.range(length if length is not None else number) < valid
-                of_chosen = [select(is_chosen, b.gather(_and_none(b, scores), chosen), 0.0)]
-        padded = [chosen, *of_chosen]
-        results = padded if pads else [b.slice(value, 0, 0, valid) for value in padded]
-        return [*results, valid][: len(op.results)]
+    _, columns = op.shape(0, 2)
+    op.shape(1, 1)
+    op.require(0, "float32")
+    boxes, scores, number, *others = op.operands
+    pads = op.attributes.get("pad_to_max_output_size", False)
+    if pads and columns is not None and columns != 4:
+        raise NotDecomposed("LiteRT's op for it takes boxes of four numbers")
+    known = [*op.constants, None, None, None]
+    if not others:
+        known[3] = np.array(op.attributes.get("iou_threshold", 0.5), np.float32)
+        others = [b.constant(known[3], "float32")]
+    iou, least = others[0], others[1] if len(others) > 1 else b.constant(_LOWEST, "float32")
+    length = None if known[2] is None else int(known[2])
+    boxes = boxes_of_four(b, boxes)
+    of_chosen: list[Tensor] = []
+    if op.name == "NonMaxSuppressionV5" and (known[5] is None or known[5] > 0):
+        chosen, *of_chosen, valid = _with_decay(b, [boxes, *op.operands[1:]], length, hard=known[5] is None)
+    else:
+        iou, none_overlap = threshold_above(b, iou, known[3], inclusive=False)
+        boxes = apart(b, boxes, none_overlap)
+        chosen, valid = suppressed(b, boxes, scores, number, iou, least, length=length)
+        if op.name == "NonMaxSuppressionV5":
+            is_chosen = b.range(length if length is not None else number) < valid
+            of_chosen = [select(is_chosen, b.gather(_and_none(b, scores), chosen), 0.0)]
+    padded = [chosen, *of_chosen]
+    results = padded if pads else [b.slice(value, 0, 0, valid) for value in padded]
+    return [*results, valid][: len(op.results)]
 
 
 def _and_none(b: Builder, scores: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from litefuse.ir.builder import Builder, MixedSize
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor
 from litefuse.passes.legalize.arrays.numpy_formulas import Array, number, positions
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 from litefuse.passes.legalize.images.resizing_weights import (
     FILTERS,
     Line,
@@ -24,89 +24,81 @@ from litefuse.passes.legalize.images.resizing_weights import (
 
 
 @decomposition("ResizeBilinear", "ResizeNearestNeighbor")
-class ResizeIntegers(Decomposition):
+def resize_integers(op: TensorFlowOp, b: Builder) -> Tensor:
     """Emits the op between casts: float32 represents 16-bit integers.
 
     ``ResizeBilinear`` always returns float32, and makes that of each pixel first.
     Definition: tensorflow/core/kernels/image/resize_bilinear_op.cc.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        wide = ("int32", "int64") if op.name == "ResizeBilinear" else ()
-        op.require(0, "int8", "int16", "uint8", "uint16", *wide)
-        attributes = b.options(op)
-        operands = [b.cast(op.operands[0], "float32"), op.operands[1]]
-        (resized,) = b.ops(op.name, operands, [(op.results[0].shape, "float32")], **attributes)
-        return b.cast(resized, op.results[0].dtype)
+    op.shape(0, 4)
+    wide = ("int32", "int64") if op.name == "ResizeBilinear" else ()
+    op.require(0, "int8", "int16", "uint8", "uint16", *wide)
+    attributes = b.options(op)
+    operands = [b.cast(op.operands[0], "float32"), op.operands[1]]
+    (resized,) = b.ops(op.name, operands, [(op.results[0].shape, "float32")], **attributes)
+    return b.cast(resized, op.results[0].dtype)
 
 
 @decomposition("ResizeArea", "ResizeBicubic")
-class ResizeByMatrix(Decomposition):
+def resize_by_matrix(op: TensorFlowOp, b: Builder) -> Tensor:
     """Computes each row as a weighted sum of rows; for a dynamic size, the model computes the weights.
 
     Definition: tensorflow/core/kernels/image, resize_bicubic_op.cc, resize_area_op.cc.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        corners = bool(op.attributes.get("align_corners", False))
-        centers = bool(op.attributes.get("half_pixel_centers", False))
-        images = b.cast(op.operands[0], "float32")
-        for axis, line in zip((1, 2), _lines(b, b.sizes(images)[1:3], _sizes(op, b)), strict=True):
-            step = scale(line, align_corners=corners)
-            matrix = area(line, step) if op.name == "ResizeArea" else bicubic(line, step, half_pixel_centers=centers)
-            images = _multiplied(b, images, axis, np.transpose(matrix))
-        return images
+    op.shape(0, 4)
+    corners = bool(op.attributes.get("align_corners", False))
+    centers = bool(op.attributes.get("half_pixel_centers", False))
+    images = b.cast(op.operands[0], "float32")
+    for axis, line in zip((1, 2), _lines(b, b.sizes(images)[1:3], _sizes(op, b)), strict=True):
+        step = scale(line, align_corners=corners)
+        matrix = area(line, step) if op.name == "ResizeArea" else bicubic(line, step, half_pixel_centers=centers)
+        images = _multiplied(b, images, axis, np.transpose(matrix))
+    return images
 
 
 @decomposition("ResizeBicubicGrad", "ResizeBilinearGrad", "ResizeNearestNeighborGrad")
-class ResizeGradient(Decomposition):
+def resize_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Multiplies the gradient by the transposed matrices of the resizing; for a dynamic size, the model computes them.
 
     Definition: tensorflow/core/kernels/image, resize_bilinear_op.cc, resize_nearest_neighbor_op.cc.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        corners = bool(op.attributes.get("align_corners", False))
-        centers = bool(op.attributes.get("half_pixel_centers", False))
-        gradient = b.cast(op.operands[0], "float32")
-        before = _sizes(op, b) if op.name == "ResizeNearestNeighborGrad" else b.sizes(op.operands[1])[1:3]
-        for axis, line in zip((1, 2), _lines(b, before, b.sizes(gradient)[1:3]), strict=True):
-            step = scale(line, align_corners=corners)
-            if op.name == "ResizeNearestNeighborGrad":
-                matrix = nearest(line, step, align_corners=corners, half_pixel_centers=centers)
-            elif op.name == "ResizeBilinearGrad":
-                matrix = bilinear(line, step, half_pixel_centers=centers)
-            else:
-                matrix = bicubic(line, step, half_pixel_centers=centers)
-            gradient = _multiplied(b, gradient, axis, matrix)
-        return b.cast(gradient, op.results[0].dtype)
+    op.shape(0, 4)
+    corners = bool(op.attributes.get("align_corners", False))
+    centers = bool(op.attributes.get("half_pixel_centers", False))
+    gradient = b.cast(op.operands[0], "float32")
+    before = _sizes(op, b) if op.name == "ResizeNearestNeighborGrad" else b.sizes(op.operands[1])[1:3]
+    for axis, line in zip((1, 2), _lines(b, before, b.sizes(gradient)[1:3]), strict=True):
+        step = scale(line, align_corners=corners)
+        if op.name == "ResizeNearestNeighborGrad":
+            matrix = nearest(line, step, align_corners=corners, half_pixel_centers=centers)
+        elif op.name == "ResizeBilinearGrad":
+            matrix = bilinear(line, step, half_pixel_centers=centers)
+        else:
+            matrix = bicubic(line, step, half_pixel_centers=centers)
+        gradient = _multiplied(b, gradient, axis, matrix)
+    return b.cast(gradient, op.results[0].dtype)
 
 
 @decomposition("ScaleAndTranslate")
-class ScaleAndTranslate(Decomposition):
+def scale_and_translate(op: TensorFlowOp, b: Builder) -> Tensor:
     """Computes each row as a sum of rows under a filter; the model computes what depends on dynamic values.
 
     ``tf.image.resize`` emits it with ``antialias``, and for the filters that LiteRT lacks.
 
     Definition: tensorflow/core/kernels/image, scale_and_translate_op.cc and sampling_kernels.h.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        kind = str(op.attributes.get("kernel_type", "lanczos3"))
-        if kind not in FILTERS:
-            raise NotDecomposed(f"the filter {kind!r} is not known")
-        antialias = bool(op.attributes.get("antialias", True))
-        images = b.cast(op.operands[0], "float32")
-        lines = _lines(b, b.sizes(images)[1:3], _sizes(op, b))
-        scales, offsets = (_numbers(op, b, operand) for operand in (2, 3))
-        for axis, (line, factor, offset) in enumerate(zip(lines, scales, offsets, strict=True), start=1):
-            matrix = filtered(line, factor, offset, *FILTERS[kind], antialias=antialias)
-            images = _multiplied(b, images, axis, np.transpose(matrix))
-        return images
+    op.shape(0, 4)
+    kind = str(op.attributes.get("kernel_type", "lanczos3"))
+    if kind not in FILTERS:
+        raise NotDecomposed(f"the filter {kind!r} is not known")
+    antialias = bool(op.attributes.get("antialias", True))
+    images = b.cast(op.operands[0], "float32")
+    lines = _lines(b, b.sizes(images)[1:3], _sizes(op, b))
+    scales, offsets = (_numbers(op, b, operand) for operand in (2, 3))
+    for axis, (line, factor, offset) in enumerate(zip(lines, scales, offsets, strict=True), start=1):
+        matrix = filtered(line, factor, offset, *FILTERS[kind], antialias=antialias)
+        images = _multiplied(b, images, axis, np.transpose(matrix))
+    return images
 
 
 def _sizes(op: TensorFlowOp, b: Builder) -> list[MixedSize]:

@@ -71,25 +71,23 @@ class ProductOverNothing(Decomposition):
 @decomposition("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul")
 # Fault `transposed-integer-factor`.
 @before_engine("MatMul", dtypes=("int32", "int64"))
-class IntegerProduct(Decomposition):
+def integer_product(op: TensorFlowOp, b: Builder) -> Tensor:
     """Multiplies rows and columns elementwise, and sums the products.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/matmul.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        ranks = [len(op.shape(0)), len(op.shape(1))]
-        op.require(0, "int32", "int64")
-        if op.types[0].dtype != op.results[0].dtype:
-            raise NotDecomposed("its result has another dtype")
-        names = ("transpose_a", "transpose_b") if op.name == "MatMul" else ("adj_x", "adj_y")
-        values: list[Tensor] = []
-        for value, rank, name in zip(op.operands, ranks, names, strict=True):
-            swapped = [*range(rank - 2), rank - 1, rank - 2]
-            values.append(b.transpose(value, swapped) if op.attributes.get(name, False) else value)
-        rows, columns = values
-        product = b.expand(rows, ranks[0]) * b.expand(columns, ranks[1] - 2)
-        return b.reduce("Sum", product, max(ranks) - 1)
+    ranks = [len(op.shape(0)), len(op.shape(1))]
+    op.require(0, "int32", "int64")
+    if op.types[0].dtype != op.results[0].dtype:
+        raise NotDecomposed("its result has another dtype")
+    names = ("transpose_a", "transpose_b") if op.name == "MatMul" else ("adj_x", "adj_y")
+    values: list[Tensor] = []
+    for value, rank, name in zip(op.operands, ranks, names, strict=True):
+        swapped = [*range(rank - 2), rank - 1, rank - 2]
+        values.append(b.transpose(value, swapped) if op.attributes.get(name, False) else value)
+    rows, columns = values
+    product = b.expand(rows, ranks[0]) * b.expand(columns, ranks[1] - 2)
+    return b.reduce("Sum", product, max(ranks) - 1)
 
 
 def _equation(op: TensorFlowOp) -> tuple[list[str], str]:

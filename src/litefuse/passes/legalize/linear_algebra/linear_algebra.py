@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, log, maximum, minimum, not_equal, select
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 from litefuse.passes.legalize.linear_algebra.factorizations import (
     cholesky,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
 
-@decomposition("MatrixInverse")
-class Inverse(Decomposition):
+@decomposition("MatrixInverse", composite=True)
+def inverse(op: TensorFlowOp, b: Builder) -> Tensor:
     """The solution of a system of equations whose right-hand sides are the identity.
 
     The inverse of a singular matrix has infinite or NaN elements; TensorFlow raises an error.
@@ -37,44 +37,37 @@ class Inverse(Decomposition):
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/inv.
     """
 
-    composite = True
+    def inverse(matrices: Tensor) -> Tensor:
+        batch, size, _ = b.sizes(matrices)
+        identity = b.broadcast(eye(b, size, size), [batch, size, size])
+        return _solution(b, _adjoint(b, op, matrices), identity)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        def inverse(matrices: Tensor) -> Tensor:
-            batch, size, _ = b.sizes(matrices)
-            identity = b.broadcast(eye(b, size, size), [batch, size, size])
-            return _solution(b, _adjoint(b, op, matrices), identity)
-
-        return _of_matrices(op, b, inverse)
+    return _of_matrices(op, b, inverse)
 
 
-@decomposition("MatrixSolve", "MatrixTriangularSolve")
-class LinearSystem(Decomposition):
+@decomposition("MatrixSolve", "MatrixTriangularSolve", composite=True)
+def linear_system(op: TensorFlowOp, b: Builder) -> Tensor:
     """Systems of equations with a triangular matrix, or with the LU factors of another one.
 
     The solution with a singular matrix has infinite or NaN elements; TensorFlow raises an error.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/solve, triangular_solve.
     """
-
-    composite = True
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
-        dims = [*outer, *b.sizes(sides)[1:]]
-        if 0 in b.known(dims):
-            return b.fill(dims, 0, op.results[0].dtype)
-        matrices = _adjoint(b, op, matrices)
-        if "Triangular" in op.name:
-            lower = bool(op.attributes.get("lower", True)) is not bool(op.attributes.get("adjoint", False))
-            solution = solve_triangular(b, matrices, sides, lower=lower)
-        else:
-            solution = _solution(b, matrices, sides)
-        return b.cast(b.reshape(solution, dims), op.results[0].dtype)
+    (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
+    dims = [*outer, *b.sizes(sides)[1:]]
+    if 0 in b.known(dims):
+        return b.fill(dims, 0, op.results[0].dtype)
+    matrices = _adjoint(b, op, matrices)
+    if "Triangular" in op.name:
+        lower = bool(op.attributes.get("lower", True)) is not bool(op.attributes.get("adjoint", False))
+        solution = solve_triangular(b, matrices, sides, lower=lower)
+    else:
+        solution = _solution(b, matrices, sides)
+    return b.cast(b.reshape(solution, dims), op.results[0].dtype)
 
 
 @decomposition("MatrixSolveLs")
-class LeastSquares(Decomposition):
+def least_squares(op: TensorFlowOp, b: Builder) -> Tensor:
     """``MatrixSolveLs``: least-squares solutions of systems of equations.
 
     If ``fast``, by the normal equations with a regularization; else by singular values, without those that are zero
@@ -82,137 +75,117 @@ class LeastSquares(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lstsq.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
-        *_, rows, columns = b.sizes(matrices)
-        if 0 in b.known([*outer, rows, columns, b.size(sides, 2)]):
-            raise NotDecomposed("the matrices are empty")
-        if op.attributes.get("fast", True):
-            if not isinstance(rows, int) or not isinstance(columns, int):
-                raise NotDecomposed("it is not known whether there are more equations or more unknowns")
-            added = b.cast(b.reshape(op.operands[2], [1, 1, 1]), "float32")
-            turned = b.transpose(matrices, [0, 2, 1])
-            solution = (
-                _regularized(b, product(b, turned, matrices), added, product(b, turned, sides))
-                if rows >= columns
-                else product(b, turned, _regularized(b, product(b, matrices, turned), added, sides))
-            )
-        else:
-            solution = _shortest(b, matrices, sides)
-        return b.cast(b.reshape(solution, [*outer, *b.sizes(solution)[1:]]), op.results[0].dtype)
+    (matrices, sides), outer = in_one_batch(b, *(_computed(op, b, operand) for operand in (0, 1)))
+    *_, rows, columns = b.sizes(matrices)
+    if 0 in b.known([*outer, rows, columns, b.size(sides, 2)]):
+        raise NotDecomposed("the matrices are empty")
+    if op.attributes.get("fast", True):
+        if not isinstance(rows, int) or not isinstance(columns, int):
+            raise NotDecomposed("it is not known whether there are more equations or more unknowns")
+        added = b.cast(b.reshape(op.operands[2], [1, 1, 1]), "float32")
+        turned = b.transpose(matrices, [0, 2, 1])
+        solution = (
+            _regularized(b, product(b, turned, matrices), added, product(b, turned, sides))
+            if rows >= columns
+            else product(b, turned, _regularized(b, product(b, matrices, turned), added, sides))
+        )
+    else:
+        solution = _shortest(b, matrices, sides)
+    return b.cast(b.reshape(solution, [*outer, *b.sizes(solution)[1:]]), op.results[0].dtype)
 
 
-@decomposition("Cholesky")
-class Factorization(Decomposition):
+@decomposition("Cholesky", composite=True)
+def factorization(op: TensorFlowOp, b: Builder) -> Tensor:
     """The lower triangular matrix whose product with its transpose is a symmetric positive definite one.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky.
     """
-
-    composite = True
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        return _of_matrices(op, b, lambda matrices: cholesky(b, matrices))
+    return _of_matrices(op, b, lambda matrices: cholesky(b, matrices))
 
 
-@decomposition("MatrixDeterminant")
-class Determinant(Decomposition):
+@decomposition("MatrixDeterminant", composite=True)
+def determinant(op: TensorFlowOp, b: Builder) -> Tensor:
     """The product of the pivots.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/det.
     """
-
-    composite = True
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        outer, pivots, sign = _pivots(op, b)
-        result = sign * b.reduce("Prod", pivots, 1)
-        return b.cast(b.reshape(result, outer), op.results[0].dtype)
+    outer, pivots, sign = _pivots(op, b)
+    result = sign * b.reduce("Prod", pivots, 1)
+    return b.cast(b.reshape(result, outer), op.results[0].dtype)
 
 
 @decomposition("LogMatrixDeterminant")
-class LogDeterminant(Decomposition):
+def log_determinant(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """The sign of a determinant, and the logarithm of its absolute value.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        outer, pivots, sign = _pivots(op, b)
-        sign = sign * b.reduce("Prod", b.unary("Sign", pivots), 1)
-        size = b.reduce("Sum", log(abs(pivots)), 1)
-        return [b.cast(b.reshape(each, outer), op.results[0].dtype) for each in (sign, size)]
+    outer, pivots, sign = _pivots(op, b)
+    sign = sign * b.reduce("Prod", b.unary("Sign", pivots), 1)
+    size = b.reduce("Sum", log(abs(pivots)), 1)
+    return [b.cast(b.reshape(each, outer), op.results[0].dtype) for each in (sign, size)]
 
 
 @decomposition("Lu")
-class TriangularFactors(Decomposition):
+def triangular_factors(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """``Lu``: a lower and an upper triangular factor, packed into one, and the permutation of the rows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/lu.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        matrices, sizes = _matrices(op, b)
-        factors, pivots = lu(b, matrices)
-        rows = permutation_of(b, pivots, sizes[-1])
-        answers = [b.reshape(factors, sizes), b.reshape(rows, sizes[:-1])]
-        return [b.cast(answer, each.dtype) for answer, each in zip(answers, op.results, strict=True)]
+    matrices, sizes = _matrices(op, b)
+    factors, pivots = lu(b, matrices)
+    rows = permutation_of(b, pivots, sizes[-1])
+    answers = [b.reshape(factors, sizes), b.reshape(rows, sizes[:-1])]
+    return [b.cast(answer, each.dtype) for answer, each in zip(answers, op.results, strict=True)]
 
 
 @decomposition("Qr")
-class OrthogonalFactors(Decomposition):
+def orthogonal_factors(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """``Qr``: an orthogonal and an upper triangular factor.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/qr.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        matrices, (*outer, rows, columns) = _matrices(op, b)
-        inner = rows if op.attributes.get("full_matrices", False) else minimum(rows, columns)
-        vectors, factors = householder(b, matrices)
-        q = householder_product(b, vectors, factors, inner)
-        r = b.slice(triangle(b, vectors, lower=False), 1, 0, inner)
-        shapes: Sequence[Sequence[MixedSize]] = ([*outer, rows, inner], [*outer, inner, columns])
-        return [b.cast(b.reshape(each, dims), op.results[0].dtype) for each, dims in zip((q, r), shapes, strict=True)]
+    matrices, (*outer, rows, columns) = _matrices(op, b)
+    inner = rows if op.attributes.get("full_matrices", False) else minimum(rows, columns)
+    vectors, factors = householder(b, matrices)
+    q = householder_product(b, vectors, factors, inner)
+    r = b.slice(triangle(b, vectors, lower=False), 1, 0, inner)
+    shapes: Sequence[Sequence[MixedSize]] = ([*outer, rows, inner], [*outer, inner, columns])
+    return [b.cast(b.reshape(each, dims), op.results[0].dtype) for each, dims in zip((q, r), shapes, strict=True)]
 
 
 @decomposition("SelfAdjointEigV2")
-class Eigenvectors(Decomposition):
+def symmetric_eigenvectors(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """``SelfAdjointEigV2``: the eigenvalues of symmetric matrices, and the eigenvectors if requested.
 
     An eigenvector is unique only up to its sign, which may differ from TensorFlow's.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/eigh.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        matrices, sizes = _matrices(op, b)
-        if not op.attributes.get("compute_v", True):
-            values = b.reshape(eigenvalues(b, matrices), sizes[:-1])
-            return [b.cast(values, op.results[0].dtype), _nothing(op, b)]
-        values, vectors = eigenvectors(b, matrices)
-        shaped = b.reshape(values, sizes[:-1]), b.reshape(vectors, sizes)
-        return [b.cast(each, op.results[0].dtype) for each in shaped]
+    matrices, sizes = _matrices(op, b)
+    if not op.attributes.get("compute_v", True):
+        values = b.reshape(eigenvalues(b, matrices), sizes[:-1])
+        return [b.cast(values, op.results[0].dtype), _nothing(op, b)]
+    values, vectors = eigenvectors(b, matrices)
+    shaped = b.reshape(values, sizes[:-1]), b.reshape(vectors, sizes)
+    return [b.cast(each, op.results[0].dtype) for each in shaped]
 
 
 @decomposition("Svd")
-class SingularValues(Decomposition):
+def singular_value_decomposition(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """``Svd``: the singular values of matrices, and the singular vectors if requested.
 
     A pair of singular vectors is unique only up to a sign, which may differ from TensorFlow's.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/svd.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        matrices, (*outer, _, _) = _matrices(op, b)
-        if not op.attributes.get("compute_uv", True):
-            values = singular_values(b, matrices)
-            nothing = [_nothing(op, b)] * 2
-            return [b.cast(b.reshape(values, [*outer, b.size(values, 1)]), op.results[0].dtype), *nothing]
-        found = singular_vectors(b, matrices, full=bool(op.attributes.get("full_matrices", False)))
-        return [b.cast(b.reshape(each, [*outer, *b.sizes(each)[1:]]), op.results[0].dtype) for each in found]
+    matrices, (*outer, _, _) = _matrices(op, b)
+    if not op.attributes.get("compute_uv", True):
+        values = singular_values(b, matrices)
+        nothing = [_nothing(op, b)] * 2
+        return [b.cast(b.reshape(values, [*outer, b.size(values, 1)]), op.results[0].dtype), *nothing]
+    found = singular_vectors(b, matrices, full=bool(op.attributes.get("full_matrices", False)))
+    return [b.cast(b.reshape(each, [*outer, *b.sizes(each)[1:]]), op.results[0].dtype) for each in found]
 
 
 def _nothing(op: TensorFlowOp, b: Builder) -> Tensor:
@@ -288,19 +261,17 @@ def _adjoint(b: Builder, op: TensorFlowOp, matrices: Tensor) -> Tensor:
 
 
 @decomposition("Cross")
-class Cross(Decomposition):
+def cross(op: TensorFlowOp, b: Builder) -> Tensor:
     """``a[1] * b[2] - a[2] * b[1]`` and so on, along the last dimension.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/cross.
     """
+    axis = len(op.shape(0)) - 1
+    op.shape(1, axis + 1)
+    op.require(0, "float32", "int32", "int64")
+    x, y = ([b.slice(value, axis, n, n + 1) for n in range(3)] for value in op.operands)
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        axis = len(op.shape(0)) - 1
-        op.shape(1, axis + 1)
-        op.require(0, "float32", "int32", "int64")
-        x, y = ([b.slice(value, axis, n, n + 1) for n in range(3)] for value in op.operands)
+    def part(i: int, j: int) -> Tensor:
+        return x[i] * y[j] - x[j] * y[i]
 
-        def part(i: int, j: int) -> Tensor:
-            return x[i] * y[j] - x[j] * y[i]
-
-        return b.concat([part(1, 2), part(2, 0), part(0, 1)], axis)
+    return b.concat([part(1, 2), part(2, 0), part(0, 1)], axis)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, select
 from litefuse.passes.legalize.arrays.loops import count_to
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 from litefuse.passes.legalize.linear_algebra.factorizations import place
 
@@ -17,40 +17,36 @@ if TYPE_CHECKING:
 
 
 @decomposition("TridiagonalMatMul")
-class TridiagonalProduct(Decomposition):
+def tridiagonal_product(op: TensorFlowOp, b: Builder) -> Tensor:
     """The sum of the products of the three diagonals with rows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_matmul.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        above, main, below, sides = _computed(op, b)
-        last = len(sides.shape) - 1
-        diagonals = [b.reshape(each, [*b.sizes(each)[:-2], b.size(each, -1), 1]) for each in (above, main, below)]
-        nothing = [(0, 0)] * (last - 1)
-        next_row = b.pad(b.slice(sides, last - 1, 1, None), [*nothing, (0, 1), (0, 0)])
-        row_before = b.pad(sides, [*nothing, (1, 0), (0, 0)])
-        row_before = b.slice(row_before, last - 1, 0, b.size(sides, last - 1))
-        rows = (next_row, sides, row_before)
-        products = [x * y for x, y in zip(diagonals, rows, strict=True)]
-        result = products[0] + products[1] + products[2]
-        return b.cast(result, op.results[0].dtype)
+    above, main, below, sides = _computed(op, b)
+    last = len(sides.shape) - 1
+    diagonals = [b.reshape(each, [*b.sizes(each)[:-2], b.size(each, -1), 1]) for each in (above, main, below)]
+    nothing = [(0, 0)] * (last - 1)
+    next_row = b.pad(b.slice(sides, last - 1, 1, None), [*nothing, (0, 1), (0, 0)])
+    row_before = b.pad(sides, [*nothing, (1, 0), (0, 0)])
+    row_before = b.slice(row_before, last - 1, 0, b.size(sides, last - 1))
+    rows = (next_row, sides, row_before)
+    products = [x * y for x, y in zip(diagonals, rows, strict=True)]
+    result = products[0] + products[1] + products[2]
+    return b.cast(result, op.results[0].dtype)
 
 
 @decomposition("TridiagonalSolve")
-class TridiagonalSystem(Decomposition):
+def tridiagonal_system(op: TensorFlowOp, b: Builder) -> Tensor:
     """Systems of equations with tridiagonal matrices, by elimination with partial pivoting.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_solve.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        if op.attributes.get("perturb_singular", False):
-            raise NotDecomposed("singular matrices cannot be made regular")
-        (diagonals, sides), outer = in_one_batch(b, *_computed(op, b))
-        above, main, below = (b.slice(diagonals, 1, row, row + 1) for row in range(3))
-        solution = solve_tridiagonal(b, below, main, above, sides)
-        return b.cast(b.reshape(solution, [*outer, *b.sizes(sides)[1:]]), op.results[0].dtype)
+    if op.attributes.get("perturb_singular", False):
+        raise NotDecomposed("singular matrices cannot be made regular")
+    (diagonals, sides), outer = in_one_batch(b, *_computed(op, b))
+    above, main, below = (b.slice(diagonals, 1, row, row + 1) for row in range(3))
+    solution = solve_tridiagonal(b, below, main, above, sides)
+    return b.cast(b.reshape(solution, [*outer, *b.sizes(sides)[1:]]), op.results[0].dtype)
 
 
 def solve_tridiagonal(b: Builder, below: Tensor, main: Tensor, above: Tensor, sides: Tensor) -> Tensor:

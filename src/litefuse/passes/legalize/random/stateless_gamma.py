@@ -11,7 +11,7 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, cos, equal, exp, log, maximum, select, sin, sqrt
 from litefuse.passes.legalize.arrays.loops import count_to
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 from litefuse.passes.legalize.random.philox import philox_words
 from litefuse.passes.legalize.random.stateless_random import generator_of
 
@@ -30,7 +30,7 @@ _MANTISSA = 1 << 52
 @decomposition("StatelessRandomGammaV2", "StatelessRandomGammaV3")
 # The rewriting contains a loop, which only the engine can lower, and the key has a dtype that LiteRT lacks.
 @before_engine("StatelessRandomGammaV2", "StatelessRandomGammaV3")
-class StatelessGamma(Decomposition):
+def stateless_gamma(op: TensorFlowOp, b: Builder) -> Tensor:
     """Tries normal numbers until one is accepted, by a uniform number (Marsaglia and Tsang, 2000).
 
     It computes in float32 where TensorFlow does in float64. So where a try is a very close call, with a probability of
@@ -38,31 +38,29 @@ class StatelessGamma(Decomposition):
 
     Source: tensorflow/core, kernels/stateless_random_gamma_op.cc, lib/random/random_distributions.h.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        (result,) = op.results
-        alpha = op.operands[-1]
-        if result.shape is None or result.dtype != "float32":
-            raise NotDecomposed(f"no rewriting of it for {result}")
-        sizes = b.sizes_in(op.operands[0], result.shape)
-        total, kinds = b.product(sizes), b.product(b.sizes(alpha))
-        # TensorFlow draws all numbers of one alpha before those of the next; in the result, alphas are innermost.
-        places = b.range(total)
-        kind = places % b.scalar(kinds)
-        turn = places // b.scalar(kinds)
-        order = kind * b.scalar(total // kinds) + turn
-        begins = b.reshape(b.cast(order, "int64"), [total, 1]) * _RESERVED
-        groups = begins + b.constant(np.arange(_GROUPS)[None], "int64")
-        words = philox_words(b, generator_of(op, b), b.reshape(groups, [total * _GROUPS]))
-        mantissas = _mantissas(b, words)
-        alphas = b.gather(b.reshape(alpha, [kinds]), kind)
-        first = places * (2 * _GROUPS)
-        numbers = _accepted(b, alphas, first, mantissas)
-        # Of alpha 1, it is an exponential distribution.
-        complement = b.constant(_MANTISSA, "int64") - b.gather(mantissas, first + 1)
-        exponential = -_log(b, complement)
-        numbers = select(equal(alphas, 1.0), exponential, numbers)
-        return b.reshape(numbers, sizes)
+    (result,) = op.results
+    alpha = op.operands[-1]
+    if result.shape is None or result.dtype != "float32":
+        raise NotDecomposed(f"no rewriting of it for {result}")
+    sizes = b.sizes_in(op.operands[0], result.shape)
+    total, kinds = b.product(sizes), b.product(b.sizes(alpha))
+    # TensorFlow draws all numbers of one alpha before those of the next; in the result, alphas are innermost.
+    places = b.range(total)
+    kind = places % b.scalar(kinds)
+    turn = places // b.scalar(kinds)
+    order = kind * b.scalar(total // kinds) + turn
+    begins = b.reshape(b.cast(order, "int64"), [total, 1]) * _RESERVED
+    groups = begins + b.constant(np.arange(_GROUPS)[None], "int64")
+    words = philox_words(b, generator_of(op, b), b.reshape(groups, [total * _GROUPS]))
+    mantissas = _mantissas(b, words)
+    alphas = b.gather(b.reshape(alpha, [kinds]), kind)
+    first = places * (2 * _GROUPS)
+    numbers = _accepted(b, alphas, first, mantissas)
+    # Of alpha 1, it is an exponential distribution.
+    complement = b.constant(_MANTISSA, "int64") - b.gather(mantissas, first + 1)
+    exponential = -_log(b, complement)
+    numbers = select(equal(alphas, 1.0), exponential, numbers)
+    return b.reshape(numbers, sizes)
 
 
 def _accepted(b: Builder, alphas: Tensor, first: Tensor, mantissas: Tensor) -> Tensor:

@@ -137,29 +137,27 @@ class StatelessTruncatedNormal(Decomposition):
 @decomposition("StatelessShuffle")
 # The rewriting contains a loop, which only the engine can lower, and the key has a dtype that LiteRT lacks.
 @before_engine("StatelessShuffle")
-class StatelessShuffle(Decomposition):
+def stateless_shuffle(op: TensorFlowOp, b: Builder) -> Tensor:
     """Swaps each row except the last with itself or one after it, in a loop.
 
     Source: tensorflow/core/kernels/random_shuffle_op.cc.
     """
+    value = op.operands[0]
+    rows = b.size(value, 0)
+    groups = _groups(rows)
+    words = b.reshape(first_words(b, generator_of(op, b), groups), [groups * 4])
+    left = b.cast(b.scalar(rows) - b.range(rows), "int64")
+    steps = b.cast(b.slice(words, 0, 0, rows) % left, "int32")
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        value = op.operands[0]
-        rows = b.size(value, 0)
-        groups = _groups(rows)
-        words = b.reshape(first_words(b, generator_of(op, b), groups), [groups * 4])
-        left = b.cast(b.scalar(rows) - b.range(rows), "int64")
-        steps = b.cast(b.slice(words, 0, 0, rows) % left, "int32")
+    def turn(number: Tensor, values: Sequence[Tensor]) -> Sequence[Tensor]:
+        (order,) = values
+        other = number + b.gather(steps, number)
+        places = b.reshape(b.stack([number, other], 0), [2, 1])
+        exchanged = b.gather(order, b.stack([other, number], 0))
+        return [b.op("TensorScatterUpdate", [order, places, exchanged], order.shape, "int32")]
 
-        def turn(number: Tensor, values: Sequence[Tensor]) -> Sequence[Tensor]:
-            (order,) = values
-            other = number + b.gather(steps, number)
-            places = b.reshape(b.stack([number, other], 0), [2, 1])
-            exchanged = b.gather(order, b.stack([other, number], 0))
-            return [b.op("TensorScatterUpdate", [order, places, exchanged], order.shape, "int32")]
-
-        (order,) = count_to(b, rows - 1, [b.range(rows)], turn)
-        return b.gather(value, order)
+    (order,) = count_to(b, rows - 1, [b.range(rows)], turn)
+    return b.gather(value, order)
 
 
 @decomposition("StatelessMultinomial")

@@ -107,26 +107,24 @@ def _known(op: TensorFlowOp, operand: int) -> npt.NDArray[Any]:
 @decomposition("TensorScatterUpdate", order=-1)
 # The numbers' own rewriting comes before the engine.
 @before_engine("TensorScatterUpdate", dtypes=("string",), order=-1)
-class ScatteredStrings(Decomposition):
+def scattered_strings(op: TensorFlowOp, b: Builder) -> Tensor:
     """The op on the numbers of the strings, and a gather of all strings, joined, at these.
 
     LiteRT does not join strings: the pack's kernel of ConcatV2 does.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/tensor_scatter_nd_update.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        if op.types[0].dtype != "string":
-            raise NotDecomposed(f"it is of {op.types[0].dtype}")
-        tensor, indices, updates = op.operands
-        old, new = b.sizes(tensor), b.sizes(updates)
-        count, number = b.product(old), b.product(new)
-        numbers = b.range(count + number)
-        operands = [b.reshape(b.slice(numbers, 0, 0, count), old), indices]
-        operands.append(b.reshape(b.slice(numbers, 0, count, None), new))
-        places = b.op(op.name, operands, tensor.shape, "int32")
-        strings = b.concat([_flat(b, tensor, count), _flat(b, updates, number)], 0)
-        return b.gather(strings, places)
+    if op.types[0].dtype != "string":
+        raise NotDecomposed(f"it is of {op.types[0].dtype}")
+    tensor, indices, updates = op.operands
+    old, new = b.sizes(tensor), b.sizes(updates)
+    count, number = b.product(old), b.product(new)
+    numbers = b.range(count + number)
+    operands = [b.reshape(b.slice(numbers, 0, 0, count), old), indices]
+    operands.append(b.reshape(b.slice(numbers, 0, count, None), new))
+    places = b.op(op.name, operands, tensor.shape, "int32")
+    strings = b.concat([_flat(b, tensor, count), _flat(b, updates, number)], 0)
+    return b.gather(strings, places)
 
 
 def _flat(b: Builder, strings: Tensor, count: int | Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, select
-from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
+from litefuse.passes.legalize.decomposition import before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -23,39 +23,37 @@ _SCALE_ALPHA = 1.7580993408473768599402175208123
 )
 # Fault `gradient-of-half-sigmoid`.
 @before_engine("SigmoidGrad", dtypes=("complex128", "complex64", "float64"))
-class Gradient(Decomposition):
+def gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Multiplies the derivative by the incoming gradient, as in TensorFlow's kernels.
 
     ``*Grad`` ops of activations take (gradient, features or outputs), those of other functions (output, gradient).
 
     Source: tensorflow/core/kernels, relu_op_functor.h, softplus_op.h, softsign_op.h, cwise_ops_gradients.h.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32")
-        first, second = op.operands
-        match op.name:
-            case "ReluGrad":
-                return _where(second > 0.0, first)
-            case "Relu6Grad":
-                inside = (second > 0.0) & (second < 6.0)
-                return _where(inside, first)
-            case "LeakyReluGrad":
-                alpha = float(op.attributes.get("alpha", 0.2))
-                return select(second > 0.0, first, first * alpha)
-            case "EluGrad":
-                falling = (second + 1.0) * first
-                return select(second < 0.0, falling, first)
-            case "SeluGrad":
-                falling = (second + _SCALE_ALPHA) * first
-                return select(second < 0.0, falling, first * _SCALE)
-            case "SoftplusGrad":
-                return first * b.unary("Sigmoid", second)
-            case "SoftsignGrad":
-                root = abs(second) + 1.0
-                return first / (root * root)
-            case _:
-                return -second * (first * first)
+    op.require(0, "float32")
+    first, second = op.operands
+    match op.name:
+        case "ReluGrad":
+            return _where(second > 0.0, first)
+        case "Relu6Grad":
+            inside = (second > 0.0) & (second < 6.0)
+            return _where(inside, first)
+        case "LeakyReluGrad":
+            alpha = float(op.attributes.get("alpha", 0.2))
+            return select(second > 0.0, first, first * alpha)
+        case "EluGrad":
+            falling = (second + 1.0) * first
+            return select(second < 0.0, falling, first)
+        case "SeluGrad":
+            falling = (second + _SCALE_ALPHA) * first
+            return select(second < 0.0, falling, first * _SCALE)
+        case "SoftplusGrad":
+            return first * b.unary("Sigmoid", second)
+        case "SoftsignGrad":
+            root = abs(second) + 1.0
+            return first / (root * root)
+        case _:
+            return -second * (first * first)
 
 
 def _where(condition: Tensor, value: Tensor) -> Tensor:
@@ -63,62 +61,56 @@ def _where(condition: Tensor, value: Tensor) -> Tensor:
 
 
 @decomposition("BroadcastGradientArgs")
-class BroadcastGradientArgs(Decomposition):
+def broadcast_gradient_args(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """Finds the dimensions where one shape, padded with leading ones, has 1 and the other not, and where both have 1.
 
     Definition: tensorflow/core/util/bcast.h.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        (first,), (second,) = op.shape(0, 1), op.shape(1, 1)
-        op.require(0, "int32", "int64")
-        if first is None or second is None:
-            raise NotDecomposed("the number of dimensions is unknown")
-        rank = max(first, second)
-        shapes = [
-            b.pad(b.cast(value, "int32"), [(rank - count, 0)], 1)
-            for value, count in zip(op.operands, (first, second), strict=True)
-        ]
-        return [b.cast(b.places(equal(shape, 1)), op.types[0].dtype) for shape in shapes]
+    (first,), (second,) = op.shape(0, 1), op.shape(1, 1)
+    op.require(0, "int32", "int64")
+    if first is None or second is None:
+        raise NotDecomposed("the number of dimensions is unknown")
+    rank = max(first, second)
+    shapes = [
+        b.pad(b.cast(value, "int32"), [(rank - count, 0)], 1)
+        for value, count in zip(op.operands, (first, second), strict=True)
+    ]
+    return [b.cast(b.places(equal(shape, 1)), op.types[0].dtype) for shape in shapes]
 
 
 @decomposition("ConcatOffset")
-class ConcatOffset(Decomposition):
+def concat_offset(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """Computes the offsets of concatenated tensors: the sum of the previous sizes along the axis, else 0.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ConcatOffset.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        (rank,) = op.shape(1, 1)
-        op.require(1, "int32")
-        if rank is None:
-            raise NotDecomposed("the number of dimensions is unknown")
-        axis = op.axis(0, rank)
-        begin: MixedSize = 0
-        offsets: list[Tensor] = []
-        for number, shape in enumerate(op.operands[1:], start=1):
-            offsets.append(b.vector([begin if each == axis else 0 for each in range(rank)]))
-            sizes = op.constants[number]
-            begin = begin + (b.element(shape, axis) if sizes is None else int(sizes[axis]))
-        return offsets
+    (rank,) = op.shape(1, 1)
+    op.require(1, "int32")
+    if rank is None:
+        raise NotDecomposed("the number of dimensions is unknown")
+    axis = op.axis(0, rank)
+    begin: MixedSize = 0
+    offsets: list[Tensor] = []
+    for number, shape in enumerate(op.operands[1:], start=1):
+        offsets.append(b.vector([begin if each == axis else 0 for each in range(rank)]))
+        sizes = op.constants[number]
+        begin = begin + (b.element(shape, axis) if sizes is None else int(sizes[axis]))
+    return offsets
 
 
 @decomposition("MirrorPadGrad")
-class MirrorPadGradient(Decomposition):
+def mirror_pad_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Folds the padding back and adds it, one dimension after the other.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/pad (REFLECT skips the border, SYMMETRIC repeats it).
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.require(0, "float32", "int32")
-        border = 1 if str(op.attributes.get("mode", "REFLECT")) == "REFLECT" else 0
-        value = op.operands[0]
-        for axis, (before, after) in enumerate(op.constant(1).tolist()):
-            if before or after:
-                value = _fold(b, value, axis, before, after, border)
-        return value
+    op.require(0, "float32", "int32")
+    border = 1 if str(op.attributes.get("mode", "REFLECT")) == "REFLECT" else 0
+    value = op.operands[0]
+    for axis, (before, after) in enumerate(op.constant(1).tolist()):
+        if before or after:
+            value = _fold(b, value, axis, before, after, border)
+    return value
 
 
 def _fold(b: Builder, value: Tensor, axis: int, before: int, after: int, border: int) -> Tensor:

@@ -64,14 +64,12 @@ class Blocks(Decomposition):
 
 
 @decomposition("BatchToSpace", "SpaceToBatch")
-class LegacyBlocks(Decomposition):
+def legacy_blocks(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """``SpaceToBatch`` and ``BatchToSpace`` with square blocks."""
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        op.shape(0, 4)
-        size = int(op.attributes["block_size"])
-        operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
-        return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
+    op.shape(0, 4)
+    size = int(op.attributes["block_size"])
+    operands = [op.operands[0], b.constant([size, size], "int32"), op.operands[1]]
+    return b.ops(f"{op.name}ND", operands, [(op.results[0].shape, op.types[0].dtype)])
 
 
 def _into_batch(b: Builder, value: Tensor, axis: int, block: MixedSize) -> Tensor:

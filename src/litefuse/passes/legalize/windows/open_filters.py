@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
 
 
 @decomposition("Conv2D", "Conv3D", "DepthwiseConv2dNative", order=1)
-class OpenChannels(Decomposition):
+def open_channels(op: TensorFlowOp, b: Builder) -> Tensor:
     """Reshapes the image to the filter's number of channels, which changes only its type.
 
     A grouped convolution has a multiple of these channels: then the reshape fails at run time.
@@ -22,98 +22,92 @@ class OpenChannels(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d, depthwise_conv2d, conv3d.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        image, filters = op.shape(0), op.shape(1)
-        channels, made = filters[-2:]
-        if image[-1] is not None or not str(op.attributes.get("data_format", "NHWC")).endswith("C"):
-            raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
-        if channels is None or made is None:
-            raise NotDecomposed("the number of channels is unknown")
-        last = channels * made if op.name == "DepthwiseConv2dNative" else made
-        shape = op.results[0].shape or (None,) * len(image)
-        sizes = b.sizes(op.operands[0])[:-1]
-        # If the reshape inferred a dynamic batch, it would turn groups into images.
-        operands = [op.operands[0], b.vector([*sizes, channels])]
-        closed = b.op("Reshape", operands, [*image[:-1], channels], op.types[0].dtype)
-        return b.op(op.name, [closed, op.operands[1]], [*shape[:-1], last], op.results[0].dtype, **b.options(op))
+    image, filters = op.shape(0), op.shape(1)
+    channels, made = filters[-2:]
+    if image[-1] is not None or not str(op.attributes.get("data_format", "NHWC")).endswith("C"):
+        raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
+    if channels is None or made is None:
+        raise NotDecomposed("the number of channels is unknown")
+    last = channels * made if op.name == "DepthwiseConv2dNative" else made
+    shape = op.results[0].shape or (None,) * len(image)
+    sizes = b.sizes(op.operands[0])[:-1]
+    # If the reshape inferred a dynamic batch, it would turn groups into images.
+    operands = [op.operands[0], b.vector([*sizes, channels])]
+    closed = b.op("Reshape", operands, [*image[:-1], channels], op.types[0].dtype)
+    return b.op(op.name, [closed, op.operands[1]], [*shape[:-1], last], op.results[0].dtype, **b.options(op))
 
 
 @decomposition("Conv2D", order=2)
-class OpenFilter(Decomposition):
+def open_filter(op: TensorFlowOp, b: Builder) -> Tensor:
     """A convolution of volumes of depth 1, whose filter may have any size.
 
     A grouped convolution is refused at run time: only there is it known that the numbers of channels differ.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/conv2d.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        image, filters = op.shape(0, 4), op.shape(1, 4)
-        if None not in filters or op.attributes.get("data_format", "NHWC") != "NHWC":
-            raise NotDecomposed(f"LiteRT's Conv2D does not take {op.types[0].dtype} in this form")
-        op.require(0, "float32")
-        if None not in (image[3], filters[2]) and image[3] != filters[2]:
-            raise NotDecomposed("it has groups of channels, and a filter of unknown size")
-        value, padding = op.operands[0], str(op.attributes["padding"])
-        if padding == "EXPLICIT":
-            amounts: list[int] = list(op.attributes["explicit_paddings"])
-            value, padding = b.pad(value, list(zip(amounts[::2], amounts[1::2], strict=True))), "VALID"
-        options = {key: [1, 1, *op.attributes.get(key, [1, 1, 1, 1])[1:3], 1] for key in ("strides", "dilations")}
-        batch, *space, made = op.results[0].shape or (None,) * 4
-        volumes = b.op(
-            "Conv3D",
-            [b.expand(value, 1), b.expand(op.operands[1], 0)],
-            [image[0] if batch is None else batch, 1, *space, filters[3] if made is None else made],
-            "float32",
-            padding=padding,
-            data_format="NDHWC",
-            **options,
-        )
-        sizes = b.sizes(volumes)
-        return b.reshape(volumes, [sizes[0], *sizes[2:]])
+    image, filters = op.shape(0, 4), op.shape(1, 4)
+    if None not in filters or op.attributes.get("data_format", "NHWC") != "NHWC":
+        raise NotDecomposed(f"LiteRT's Conv2D does not take {op.types[0].dtype} in this form")
+    op.require(0, "float32")
+    if None not in (image[3], filters[2]) and image[3] != filters[2]:
+        raise NotDecomposed("it has groups of channels, and a filter of unknown size")
+    value, padding = op.operands[0], str(op.attributes["padding"])
+    if padding == "EXPLICIT":
+        amounts: list[int] = list(op.attributes["explicit_paddings"])
+        value, padding = b.pad(value, list(zip(amounts[::2], amounts[1::2], strict=True))), "VALID"
+    options = {key: [1, 1, *op.attributes.get(key, [1, 1, 1, 1])[1:3], 1] for key in ("strides", "dilations")}
+    batch, *space, made = op.results[0].shape or (None,) * 4
+    volumes = b.op(
+        "Conv3D",
+        [b.expand(value, 1), b.expand(op.operands[1], 0)],
+        [image[0] if batch is None else batch, 1, *space, filters[3] if made is None else made],
+        "float32",
+        padding=padding,
+        data_format="NDHWC",
+        **options,
+    )
+    sizes = b.sizes(volumes)
+    return b.reshape(volumes, [sizes[0], *sizes[2:]])
 
 
 @decomposition("DepthwiseConv2dNative", order=2)
-class OpenDepthwiseFilter(Decomposition):
+def open_depthwise_filter(op: TensorFlowOp, b: Builder) -> Tensor:
     """Gathers the pixels of each window, and sums up their products with the filter.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/depthwise_conv2d.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        if None not in op.shape(1, 4) or op.attributes.get("data_format", "NHWC") != "NHWC":
-            raise NotDecomposed(f"LiteRT's DepthwiseConv2dNative does not take {op.types[0].dtype} in this form")
-        op.require(0, "float32")
-        value, filters = op.operands
-        rows, columns, channels, multiplier = b.sizes(filters)
-        padding, explicit = str(op.attributes["padding"]), list(op.attributes.get("explicit_paddings", []))
-        counts: list[MixedSize] = []
-        for axis, length in ((1, rows), (2, columns)):
-            stride, dilation = (int(op.attributes.get(key, [1] * 4)[axis]) for key in ("strides", "dilations"))
-            reach = (length - 1) * dilation + 1
-            size = b.size(value, axis)
-            before: MixedSize = 0
-            after: MixedSize = 0
-            if padding == "SAME":
-                last = (size - 1) // stride * stride
-                total = maximum(last + reach - size, 0)
-                before = total // 2
-                after = total - before
-            elif padding == "EXPLICIT":
-                before, after = explicit[2 * axis : 2 * axis + 2]
-            value = b.pad(value, [(before, after) if each == axis else (0, 0) for each in range(4)])
-            free = b.size(value, axis) - reach
-            count = free // stride + 1
-            first = b.expand(b.range(count) * stride, 1)
-            places = first + b.expand(b.range(length) * dilation, 0)
-            value = b.gather(value, b.reshape(places, [count * length]), axis)
-            counts.append(count)
-        batch, (height, width) = b.size(value, 0), counts
-        apart = b.reshape(value, [batch, height, rows, width, columns * channels])
-        windows = b.product([batch, height, width])
-        pixels = rows * columns
-        value = b.reshape(b.transpose(apart, [0, 1, 3, 2, 4]), [windows, pixels, channels, 1])
-        products = value * b.reshape(filters, [1, pixels, channels, multiplier])
-        return b.reshape(b.reduce("Sum", products, 1), [batch, height, width, channels * multiplier])
+    op.shape(0, 4)
+    if None not in op.shape(1, 4) or op.attributes.get("data_format", "NHWC") != "NHWC":
+        raise NotDecomposed(f"LiteRT's DepthwiseConv2dNative does not take {op.types[0].dtype} in this form")
+    op.require(0, "float32")
+    value, filters = op.operands
+    rows, columns, channels, multiplier = b.sizes(filters)
+    padding, explicit = str(op.attributes["padding"]), list(op.attributes.get("explicit_paddings", []))
+    counts: list[MixedSize] = []
+    for axis, length in ((1, rows), (2, columns)):
+        stride, dilation = (int(op.attributes.get(key, [1] * 4)[axis]) for key in ("strides", "dilations"))
+        reach = (length - 1) * dilation + 1
+        size = b.size(value, axis)
+        before: MixedSize = 0
+        after: MixedSize = 0
+        if padding == "SAME":
+            last = (size - 1) // stride * stride
+            total = maximum(last + reach - size, 0)
+            before = total // 2
+            after = total - before
+        elif padding == "EXPLICIT":
+            before, after = explicit[2 * axis : 2 * axis + 2]
+        value = b.pad(value, [(before, after) if each == axis else (0, 0) for each in range(4)])
+        free = b.size(value, axis) - reach
+        count = free // stride + 1
+        first = b.expand(b.range(count) * stride, 1)
+        places = first + b.expand(b.range(length) * dilation, 0)
+        value = b.gather(value, b.reshape(places, [count * length]), axis)
+        counts.append(count)
+    batch, (height, width) = b.size(value, 0), counts
+    apart = b.reshape(value, [batch, height, rows, width, columns * channels])
+    windows = b.product([batch, height, width])
+    pixels = rows * columns
+    value = b.reshape(b.transpose(apart, [0, 1, 3, 2, 4]), [windows, pixels, channels, 1])
+    products = value * b.reshape(filters, [1, pixels, channels, multiplier])
+    return b.reshape(b.reduce("Sum", products, 1), [batch, height, width, channels * multiplier])

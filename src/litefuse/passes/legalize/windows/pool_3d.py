@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @decomposition("MaxPool3D", "AvgPool3D")
-class Pool3D(Decomposition):
+def pool3_d(op: TensorFlowOp, b: Builder) -> Tensor:
     """Pools the rows and columns of every plane first, then the depth.
 
     A window is a box, so its maximum is the maximum of the planes' maxima. Its average, without the padding, is the
@@ -24,27 +24,25 @@ class Pool3D(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool3d, avg_pool3d.
     """
+    op.shape(0, 5)
+    op.require(0, "float32")
+    channels_first = op.attributes.get("data_format", "NDHWC") == "NCDHW"
+    order = [0, 2, 3, 4, 1] if channels_first else [0, 1, 2, 3, 4]
+    ksize: list[int] = [op.attributes["ksize"][axis] for axis in order]
+    strides: list[int] = [op.attributes["strides"][axis] for axis in order]
+    if any(values[axis] != 1 for values in (ksize, strides) for axis in (0, 4)):
+        raise NotDecomposed("its windows reach over batch or channels")
+    pool, padding = op.name.removesuffix("3D"), op.attributes["padding"]
+    images = b.transpose(op.operands[0], order) if channels_first else op.operands[0]
 
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 5)
-        op.require(0, "float32")
-        channels_first = op.attributes.get("data_format", "NDHWC") == "NCDHW"
-        order = [0, 2, 3, 4, 1] if channels_first else [0, 1, 2, 3, 4]
-        ksize: list[int] = [op.attributes["ksize"][axis] for axis in order]
-        strides: list[int] = [op.attributes["strides"][axis] for axis in order]
-        if any(values[axis] != 1 for values in (ksize, strides) for axis in (0, 4)):
-            raise NotDecomposed("its windows reach over batch or channels")
-        pool, padding = op.name.removesuffix("3D"), op.attributes["padding"]
-        images = b.transpose(op.operands[0], order) if channels_first else op.operands[0]
-
-        batch, depth, rows, columns, channels = b.sizes(images)
-        planes = b.reshape(images, [b.product([batch, depth]), rows, columns, channels])
-        planes = _pool(b, pool, planes, (ksize[2], ksize[3]), (strides[2], strides[3]), padding)
-        _, rows, columns, _ = b.sizes(planes)
-        stacks = b.reshape(planes, [batch, depth, b.product([rows, columns]), channels])
-        stacks = _pool(b, pool, stacks, (ksize[1], 1), (strides[1], 1), padding)
-        pooled = b.reshape(stacks, [batch, b.size(stacks, 1), rows, columns, channels])
-        return b.transpose(pooled, [0, 4, 1, 2, 3]) if channels_first else pooled
+    batch, depth, rows, columns, channels = b.sizes(images)
+    planes = b.reshape(images, [b.product([batch, depth]), rows, columns, channels])
+    planes = _pool(b, pool, planes, (ksize[2], ksize[3]), (strides[2], strides[3]), padding)
+    _, rows, columns, _ = b.sizes(planes)
+    stacks = b.reshape(planes, [batch, depth, b.product([rows, columns]), channels])
+    stacks = _pool(b, pool, stacks, (ksize[1], 1), (strides[1], 1), padding)
+    pooled = b.reshape(stacks, [batch, b.size(stacks, 1), rows, columns, channels])
+    return b.transpose(pooled, [0, 4, 1, 2, 3]) if channels_first else pooled
 
 
 def _pool(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, maximum, minimum, select
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 from litefuse.passes.legalize.windows.windows import WindowAxis, image_axes, window_positions
 
 if TYPE_CHECKING:
@@ -17,107 +17,99 @@ if TYPE_CHECKING:
 
 
 @decomposition("AvgPool3DGrad", "AvgPoolGrad", "MaxPool3DGrad", "MaxPoolGrad")
-class PoolingGradient(Decomposition):
+def pooling_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Distributes each window's gradient in equal shares to all of its positions, or to its largest value.
 
     Among equal largest values, ``MaxPoolGrad`` takes the first, ``MaxPool3DGrad`` all of them.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/MaxPoolGrad, AvgPoolGrad.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        _require_channels_last(op)
-        rank = 5 if "3D" in op.name else 4
-        op.require(len(op.operands) - 1, "float32")
-        op.shape(len(op.operands) - 1, rank)
-        if op.name.startswith("Max"):
-            op.shape(0, rank)
-            images, pooled, gradient = op.operands
-            sizes = b.sizes(images)
-            axes = image_axes(sizes, op.attributes)
-            if rank == 4:  # TensorFlow's kernel ignores the pooled operand
-                pooled = b.op("MaxPool", [images], gradient.shape, "float32", **b.options(op))
-            windows = window_positions(b, images, axes, float("-inf"))
-            parts = _parts_of_largest(windows, pooled, gradient, first_only=rank == 4)
-        else:
-            shape, gradient = op.operands
-            sizes = b.sizes_in(shape, op.results[0].shape or (None,) * rank)
-            axes = image_axes(sizes, op.attributes)
-            numbers = [_counts(b, axis, size) for axis, size in zip(axes, sizes[1:-1], strict=True)]
-            counts = functools.reduce(lambda a, c: b.expand(a, len(a.shape)) * c, numbers)
-            share = gradient / b.expand(counts, len(axes))
-            parts = [share] * _positions(axes)
-        return _sum_of_windows(b, parts, axes, sizes)
+    _require_channels_last(op)
+    rank = 5 if "3D" in op.name else 4
+    op.require(len(op.operands) - 1, "float32")
+    op.shape(len(op.operands) - 1, rank)
+    if op.name.startswith("Max"):
+        op.shape(0, rank)
+        images, pooled, gradient = op.operands
+        sizes = b.sizes(images)
+        axes = image_axes(sizes, op.attributes)
+        if rank == 4:  # TensorFlow's kernel ignores the pooled operand
+            pooled = b.op("MaxPool", [images], gradient.shape, "float32", **b.options(op))
+        windows = window_positions(b, images, axes, float("-inf"))
+        parts = _parts_of_largest(windows, pooled, gradient, first_only=rank == 4)
+    else:
+        shape, gradient = op.operands
+        sizes = b.sizes_in(shape, op.results[0].shape or (None,) * rank)
+        axes = image_axes(sizes, op.attributes)
+        numbers = [_counts(b, axis, size) for axis, size in zip(axes, sizes[1:-1], strict=True)]
+        counts = functools.reduce(lambda a, c: b.expand(a, len(a.shape)) * c, numbers)
+        share = gradient / b.expand(counts, len(axes))
+        parts = [share] * _positions(axes)
+    return _sum_of_windows(b, parts, axes, sizes)
 
 
 @decomposition("Conv2DBackpropFilter", "Conv3DBackpropFilterV2")
-class ConvolutionFilterGradient(Decomposition):
+def convolution_filter_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Multiplies each position of the windows by the gradient, over all windows, for each group of channels.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/Conv2DBackpropFilter, Conv3DBackpropFilterV2.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        windows, (*window, depth, channels) = _windows_of_filter(op, b, 5 if "3D" in op.name else 4)
-        images, _, gradient = op.operands
-        all_depth = images.shape[-1]
-        if all_depth is None:
-            raise NotDecomposed("the number of channels is unknown")
-        groups = all_depth // depth
-        count, size = b.product(b.sizes(gradient)[:-1]), len(windows) * depth
-        patches = b.stack([b.reshape(each, [count, groups, depth]) for each in windows], 2)
-        factors = [
-            b.reshape(b.transpose(patches, [1, 0, 2, 3]), [groups, count, size]),
-            b.transpose(b.reshape(gradient, [count, groups, channels // groups]), [1, 0, 2]),
-        ]
-        shape = [groups, size, channels // groups]
-        product = b.op("BatchMatMulV2", factors, shape, "float32", adj_x=True, adj_y=False)
-        return b.reshape(b.transpose(product, [1, 0, 2]), [*window, depth, channels])
+    windows, (*window, depth, channels) = _windows_of_filter(op, b, 5 if "3D" in op.name else 4)
+    images, _, gradient = op.operands
+    all_depth = images.shape[-1]
+    if all_depth is None:
+        raise NotDecomposed("the number of channels is unknown")
+    groups = all_depth // depth
+    count, size = b.product(b.sizes(gradient)[:-1]), len(windows) * depth
+    patches = b.stack([b.reshape(each, [count, groups, depth]) for each in windows], 2)
+    factors = [
+        b.reshape(b.transpose(patches, [1, 0, 2, 3]), [groups, count, size]),
+        b.transpose(b.reshape(gradient, [count, groups, channels // groups]), [1, 0, 2]),
+    ]
+    shape = [groups, size, channels // groups]
+    product = b.op("BatchMatMulV2", factors, shape, "float32", adj_x=True, adj_y=False)
+    return b.reshape(b.transpose(product, [1, 0, 2]), [*window, depth, channels])
 
 
 @decomposition("DepthwiseConv2dNativeBackpropFilter")
-class DepthwiseFilterGradient(Decomposition):
+def depthwise_filter_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Multiplies each position of the windows by the gradients of its channel, summed over all windows.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropFilter.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        windows, (*window, depth, multiplier) = _windows_of_filter(op, b, 4)
-        gradient = op.operands[2]
-        count = b.product(b.sizes(gradient)[:3])
-        gradients = b.reshape(gradient, [count, depth, multiplier])
-        sums = [b.reduce("Sum", b.reshape(each, [count, depth, 1]) * gradients, 0) for each in windows]
-        return b.reshape(b.stack(sums, 0), [*window, depth, multiplier])
+    windows, (*window, depth, multiplier) = _windows_of_filter(op, b, 4)
+    gradient = op.operands[2]
+    count = b.product(b.sizes(gradient)[:3])
+    gradients = b.reshape(gradient, [count, depth, multiplier])
+    sums = [b.reduce("Sum", b.reshape(each, [count, depth, 1]) * gradients, 0) for each in windows]
+    return b.reshape(b.stack(sums, 0), [*window, depth, multiplier])
 
 
 @decomposition("DepthwiseConv2dNativeBackpropInput")
-class DepthwiseInputGradient(Decomposition):
+def depthwise_input_gradient(op: TensorFlowOp, b: Builder) -> Tensor:
     """Adds the gradients of each window's channels times the filter; overlapping windows add up.
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/raw_ops/DepthwiseConv2dNativeBackpropInput.
     """
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        _require_channels_last(op)
-        op.require(1, "float32")
-        *window, depth, multiplier = op.shape(1, 4)
-        op.shape(2, 4)
-        if None in window or depth is None or multiplier is None:
-            raise NotDecomposed("the filter's size is unknown")
-        shape, weights, gradient = op.operands
-        sizes = b.sizes_in(shape, op.results[0].shape or (None,) * 4)
-        axes = image_axes(sizes, _attributes_of_convolution(op, window))
-        batch, rows, columns, _ = b.sizes(gradient)
-        count = b.product([batch, rows, columns])
-        gradients = b.reshape(gradient, [count, depth, multiplier])
-        by_position = b.reshape(weights, [_positions(axes), depth, multiplier])
-        parts: list[Tensor] = []
-        for number in range(_positions(axes)):
-            taken = b.slice(by_position, 0, number, number + 1)
-            part = b.reduce("Sum", gradients * taken, 2)
-            parts.append(b.reshape(part, [batch, rows, columns, depth]))
-        return _sum_of_windows(b, parts, axes, sizes)
+    _require_channels_last(op)
+    op.require(1, "float32")
+    *window, depth, multiplier = op.shape(1, 4)
+    op.shape(2, 4)
+    if None in window or depth is None or multiplier is None:
+        raise NotDecomposed("the filter's size is unknown")
+    shape, weights, gradient = op.operands
+    sizes = b.sizes_in(shape, op.results[0].shape or (None,) * 4)
+    axes = image_axes(sizes, _attributes_of_convolution(op, window))
+    batch, rows, columns, _ = b.sizes(gradient)
+    count = b.product([batch, rows, columns])
+    gradients = b.reshape(gradient, [count, depth, multiplier])
+    by_position = b.reshape(weights, [_positions(axes), depth, multiplier])
+    parts: list[Tensor] = []
+    for number in range(_positions(axes)):
+        taken = b.slice(by_position, 0, number, number + 1)
+        part = b.reduce("Sum", gradients * taken, 2)
+        parts.append(b.reshape(part, [batch, rows, columns, depth]))
+    return _sum_of_windows(b, parts, axes, sizes)
 
 
 def _require_channels_last(op: TensorFlowOp) -> None:

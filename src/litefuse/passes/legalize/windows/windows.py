@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
-from litefuse.passes.legalize.decomposition import Decomposition, decomposition
+from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
@@ -99,8 +99,8 @@ def window_positions(b: Builder, images: Tensor, axes: Sequence[WindowAxis], fil
     return [b.slices(padded, dict(enumerate(taken, start=1))) for taken in itertools.product(*positions)]
 
 
-@decomposition("ExtractImagePatches")
-class ExtractImagePatches(Decomposition):
+@decomposition("ExtractImagePatches", composite=True)
+def extract_image_patches(op: TensorFlowOp, b: Builder) -> Tensor:
     """Emits one strided slice of the padded image for each position in a window, concatenated as channels.
 
     Adjacent square windows, as in vision transformers, become ``SpaceToDepth`` of the image, padded or cropped to whole
@@ -108,15 +108,11 @@ class ExtractImagePatches(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/image/extract_patches.
     """
-
-    composite = True
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
-        op.shape(0, 4)
-        images = carried(b, op.operands[0])
-        axes = image_axes(b.sizes(images), op.attributes, "ksizes")
-        patches = _tiles(b, images, axes) or b.concat(window_positions(b, images, axes, 0), 3)
-        return delivered(b, patches, op.types[0].dtype)
+    op.shape(0, 4)
+    images = carried(b, op.operands[0])
+    axes = image_axes(b.sizes(images), op.attributes, "ksizes")
+    patches = _tiles(b, images, axes) or b.concat(window_positions(b, images, axes, 0), 3)
+    return delivered(b, patches, op.types[0].dtype)
 
 
 def _tiles(b: Builder, images: Tensor, axes: Sequence[WindowAxis]) -> Tensor | None:
@@ -137,8 +133,8 @@ def _tiles(b: Builder, images: Tensor, axes: Sequence[WindowAxis]) -> Tensor | N
     return b.op("SpaceToDepth", [tiled], shape, images.dtype, block_size=size, data_format="NHWC")
 
 
-@decomposition("MaxPoolWithArgmax")
-class MaxPoolWithArgmax(Decomposition):
+@decomposition("MaxPoolWithArgmax", composite=True)
+def max_pool_with_argmax(op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
     """Stacks all positions of a window; among equal values, ARG_MAX takes the first, as TensorFlow does.
 
     The index of pixel [n, y, x, c] is ``(y * columns + x) * channels + c``, with ``include_batch_in_index``
@@ -146,27 +142,23 @@ class MaxPoolWithArgmax(Decomposition):
 
     Definition: https://www.tensorflow.org/api_docs/python/tf/nn/max_pool_with_argmax.
     """
+    op.shape(0, 4)
+    op.require(0, "float32")
+    images = op.operands[0]
+    batch, height, width, channels = b.sizes(images)
+    rows, columns = image_axes([batch, height, width, channels], op.attributes)
+    windows = b.stack(window_positions(b, images, (rows, columns), float("-inf")), 4)
+    largest = b.reduce("Max", windows, 4)
+    position = b.op("ArgMax", [windows, b.constant(4, "int32")], largest.shape, "int32")
 
-    composite = True
-
-    def rewrite(self, op: TensorFlowOp, b: Builder) -> Sequence[Tensor]:
-        op.shape(0, 4)
-        op.require(0, "float32")
-        images = op.operands[0]
-        batch, height, width, channels = b.sizes(images)
-        rows, columns = image_axes([batch, height, width, channels], op.attributes)
-        windows = b.stack(window_positions(b, images, (rows, columns), float("-inf")), 4)
-        largest = b.reduce("Max", windows, 4)
-        position = b.op("ArgMax", [windows, b.constant(4, "int32")], largest.shape, "int32")
-
-        row = _first(b, rows, 1) + position // columns.size
-        column = _first(b, columns, 2) + position % columns.size
-        if op.attributes.get("include_batch_in_index", False):
-            image = b.reshape(b.range(batch) * b.scalar(height), [batch, 1, 1, 1])
-            row = row + image
-        pixel = row * b.scalar(width) + column
-        index = pixel * b.scalar(channels) + b.range(channels)
-        return largest, b.cast(index, op.results[1].dtype)
+    row = _first(b, rows, 1) + position // columns.size
+    column = _first(b, columns, 2) + position % columns.size
+    if op.attributes.get("include_batch_in_index", False):
+        image = b.reshape(b.range(batch) * b.scalar(height), [batch, 1, 1, 1])
+        row = row + image
+    pixel = row * b.scalar(width) + column
+    index = pixel * b.scalar(channels) + b.range(channels)
+    return largest, b.cast(index, op.results[1].dtype)
 
 
 def _first(b: Builder, axis: WindowAxis, dimension: int) -> Tensor:
