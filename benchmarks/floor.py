@@ -88,8 +88,8 @@ def _run_engine(ready: Path, output: Path) -> dict[str, float]:
     from litefuse.ir.engine.lowering import lower, write_flatbuffer
     from litefuse.ir.mlir import ir, mlir_context
     from litefuse.ir.passes import run_passes
-    from litefuse.passes.control_flow.litert_loops import FillBuffers, OutlineLoops
-    from litefuse.passes.finishing.initialize_states import InitializeStates
+    from litefuse.passes.control_flow.litert_loops import fill_buffers, outline_loops
+    from litefuse.passes.finishing.initialize_states import initialize_states
     from litefuse.passes.legalize.left_over import DecomposeOps
 
     with mlir_context():
@@ -97,7 +97,7 @@ def _run_engine(ready: Path, output: Path) -> dict[str, float]:
         began = time.perf_counter()
         lower(module)
         lowered = time.perf_counter()
-        run_passes(module, [InitializeStates(), FillBuffers(), OutlineLoops(), DecomposeOps([], lower_one_op)])
+        run_passes(module, [initialize_states, fill_buffers, outline_loops, DecomposeOps([], lower_one_op)])
         finished = time.perf_counter()
         write_flatbuffer(module, output)
         return {"pipeline": lowered - began, "write": time.perf_counter() - finished}

@@ -17,7 +17,7 @@ from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.lowering import lower, set_signature, write_flatbuffer
 from litefuse.ir.mlir import func, ir, mlir_context
-from litefuse.passes.finishing.initialize_states import InitializeStates
+from litefuse.passes.finishing.initialize_states import initialize_states
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def model(path: Path, name: str, shapes: list[tuple[int, ...]], *, reference: bo
             FuseComposites([]).run(module)
         set_signature(main, "main", [f"a{index}" for index in range(len(shapes))], ["y"])
         lower(module)
-        InitializeStates().run(module)
+        initialize_states.run(module)
         _drop_casts(main)
         write_flatbuffer(module, path)
     return path.read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from litefuse.ir.call_graph import calls_in, copy_function, free_symbol, function_symbol, functions, operands_of_calls
 from litefuse.ir.mlir import ir, mlir_context
-from litefuse.passes.control_flow.lower_for import LowerFor
+from litefuse.passes.control_flow.lower_for import lower_for
 
 
 def module_of(*symbols: str) -> ir.Module:
@@ -40,7 +40,7 @@ func.func @main(%i: tensor<i32>) {
 }
 """
         )
-        assert LowerFor().run(module)
+        assert lower_for.run(module)
         assert module.operation.verify()
         assert {"step.for.cond.1", "step.for.body.1"} <= functions(module).keys()
 

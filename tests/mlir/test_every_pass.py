@@ -1,4 +1,7 @@
-"""Every pass has a text-in text-out test: a class with ``run(self, module: ir.Module)``, by its name in a RUN line."""
+"""Every pass has a text-in text-out test: one that names it in a RUN line.
+
+A pass is a function with ``@module_pass``, or a class with ``run(self, module: ir.Module)``.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,12 @@ SOURCES = Path(__file__).parents[2] / "src" / "litefuse"
 
 
 def passes(text: str) -> Iterator[tuple[str, str | None]]:
-    """The passes that a module's text defines: each class, and its name as a pass, if it has one."""
-    for node in ast.walk(ast.parse(text)) if "def run(" in text else ():
+    """The passes that a module's text defines: each class or function, and its name as a pass, if it has one."""
+    for node in ast.walk(ast.parse(text)) if "def run(" in text or "@module_pass" in text else ():
+        if isinstance(node, ast.FunctionDef) and any(
+            ast.unparse(each) == "module_pass" for each in node.decorator_list
+        ):
+            yield node.name, node.name.replace("_", "-")
         if not isinstance(node, ast.ClassDef) or any(ast.unparse(base) == "Protocol" for base in node.bases):
             continue
         if any(isinstance(each, ast.FunctionDef) and _runs_on_a_module(each) for each in node.body):
@@ -69,10 +76,13 @@ class Untested:
 class Nameless:
     def run(self, module: ir.Module) -> bool: ...
 
+@module_pass
+def also_untested(module: ir.Module) -> bool: ...
+
 class Other:
     name = "other"
 
     def run(self) -> None: ...
 """
     tests = ["// RUN: tested{option=1}, symbol-dce\n// CHECK: main\n"]
-    assert untested({Path("a.py"): planted}, tests) == {"a.py: Untested", "a.py: Nameless"}
+    assert untested({Path("a.py"): planted}, tests) == {"a.py: Untested", "a.py: Nameless", "a.py: also_untested"}

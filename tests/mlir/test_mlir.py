@@ -32,70 +32,70 @@ from litefuse.errors import LitefuseError
 from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.recognizers.layers.name_layers import NameLayers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
-from litefuse.fusions.recognizers.recurrent.block_cells import ExpandBlockCells
+from litefuse.fusions.recognizers.recurrent.block_cells import expand_block_cells
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Deferred, Pass, op_names, run_passes
-from litefuse.ir.shapes.call_types import RefineCallTypes, SetInputShapes
+from litefuse.ir.shapes.call_types import SetInputShapes, refine_call_types
 from litefuse.ir.shapes.forward_values import ForwardValues
-from litefuse.ir.shapes.infer_loop_types import InferLoopTypes
-from litefuse.ir.shapes.result_types import TypeResults
+from litefuse.ir.shapes.infer_loop_types import infer_loop_types
+from litefuse.ir.shapes.result_types import type_results
 from litefuse.passes.control_flow.branches import (
-    CopyBranchResults,
-    DeferBranches,
-    FoldBranches,
-    LowerCase,
-    LowerConditions,
-    MarkBranches,
+    copy_branch_results,
+    defer_branches,
+    fold_branches,
+    lower_case,
+    lower_conditions,
+    mark_branches,
 )
 from litefuse.passes.control_flow.hoist_projections import HoistProjections
-from litefuse.passes.control_flow.limit_ops import LimitOps
-from litefuse.passes.control_flow.litert_loops import DropLoopVariables, FillBuffers, OutlineLoops
-from litefuse.passes.control_flow.lower_for import LowerFor
-from litefuse.passes.control_flow.reversed_items import ReadReversed
+from litefuse.passes.control_flow.limit_ops import limit_ops
+from litefuse.passes.control_flow.litert_loops import drop_loop_variables, fill_buffers, outline_loops
+from litefuse.passes.control_flow.lower_for import lower_for
+from litefuse.passes.control_flow.reversed_items import read_reversed
 from litefuse.passes.control_flow.unroll_loops import UnrollLoops
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps
 from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, PairFakeQuantization
-from litefuse.passes.finishing.embedding_lookups import EmbeddingLookups
-from litefuse.passes.finishing.initialize_states import InitializeStates
-from litefuse.passes.finishing.kept_copies import KeepCopies
-from litefuse.passes.finishing.prepared_shapes import PrepareShapes
-from litefuse.passes.finishing.separate_activations import SeparateActivations
-from litefuse.passes.finishing.sequence_layouts import CancelLayoutChanges
-from litefuse.passes.finishing.static_shapes import TypeStaticShapes
+from litefuse.passes.finishing.embedding_lookups import embedding_lookups
+from litefuse.passes.finishing.initialize_states import initialize_states
+from litefuse.passes.finishing.kept_copies import keep_copies
+from litefuse.passes.finishing.prepared_shapes import prepare_shapes
+from litefuse.passes.finishing.separate_activations import separate_activations
+from litefuse.passes.finishing.sequence_layouts import cancel_layout_changes
+from litefuse.passes.finishing.static_shapes import type_static_shapes
 from litefuse.passes.finishing.tensor_names import NameTensors
 from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
 from litefuse.passes.legalize.chosen_ops import WithholdChosenOps
-from litefuse.passes.legalize.composite_ops import EmitCompositeOps
+from litefuse.passes.legalize.composite_ops import emit_composite_ops
 from litefuse.passes.legalize.custom_ops import EmitCustomOps
-from litefuse.passes.legalize.expand_powers import ExpandPowers
-from litefuse.passes.legalize.inplace_ops import LowerInplaceOps
+from litefuse.passes.legalize.expand_powers import expand_powers
+from litefuse.passes.legalize.inplace_ops import lower_inplace_ops
 from litefuse.passes.legalize.left_over import DecomposeOps
-from litefuse.passes.legalize.matrix_products import MultiplyMatrices
+from litefuse.passes.legalize.matrix_products import multiply_matrices
 from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
-from litefuse.passes.legalize.zero_operands import KeepZeroOperands
-from litefuse.passes.plain_forms.complex_pairs import ComplexPairs
-from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, UnpackReversals
+from litefuse.passes.legalize.zero_operands import keep_zero_operands
+from litefuse.passes.plain_forms.complex_pairs import complex_pairs
+from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import FlattenIds, PlainOperands
-from litefuse.passes.plain_forms.plain_slices import PlainSlices
-from litefuse.passes.plain_forms.reshapes import JoinReshapes
+from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands
+from litefuse.passes.plain_forms.plain_slices import plain_slices
+from litefuse.passes.plain_forms.reshapes import join_reshapes
 from litefuse.passes.simplify.simplify import Simplify
-from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
-from litefuse.passes.tensor_lists.dense_lists import LowerTensorLists
+from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module
+from litefuse.passes.tensor_lists.dense_lists import lower_tensor_lists
 from litefuse.passes.variables.freeze_variables import CallOnce, FreezeVariables, InitializeVariables
-from litefuse.passes.variables.handles_and_reads import MergeHandles, SeparateReads
+from litefuse.passes.variables.handles_and_reads import merge_handles, separate_reads
 from litefuse.passes.variables.hash_tables import InitializeTables
 from litefuse.passes.variables.random_generators import KeepGenerators
-from litefuse.passes.variables.resource_handles import CheckHandles, LiftReads, SinkHandles
-from litefuse.passes.variables.resource_ops import DecomposeResourceOps
+from litefuse.passes.variables.resource_handles import check_handles, lift_reads, sink_handles
+from litefuse.passes.variables.resource_ops import decompose_resource_ops
 from litefuse.passes.weights.cut_constants import CutConstants
-from litefuse.passes.weights.fold_constants import FoldConstants
-from litefuse.passes.weights.fold_float64 import FoldFloat64
+from litefuse.passes.weights.fold_constants import fold_constants
+from litefuse.passes.weights.fold_float64 import fold_float64
 from litefuse.passes.weights.fold_weights import FoldWeights
-from litefuse.passes.weights.lowered_constants import CheckConstants, DropConstants
-from litefuse.passes.weights.place_weights import LoadWeights, PlaceWeights
+from litefuse.passes.weights.lowered_constants import check_constants, drop_constants
+from litefuse.passes.weights.place_weights import PlaceWeights, load_weights
 from litefuse.support.options.forms import RnnForm
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import limited
@@ -118,85 +118,85 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
         options["initializers"].split("+") if "initializers" in options else given.initializers,
         tuple(options["entry"].split("+")),
     ),
-    "check-constants": lambda _o, _v: CheckConstants(),
-    "check-handles": lambda _o, _v: CheckHandles(),
+    "check-constants": lambda _o, _v: check_constants,
+    "check-handles": lambda _o, _v: check_handles,
     "check-pairs": lambda _o, _v: CheckPairs(NodesFound()),
-    "complex-pairs": lambda _o, _v: ComplexPairs(),
-    "copy-branch-results": lambda _o, _v: CopyBranchResults(),
+    "complex-pairs": lambda _o, _v: complex_pairs,
+    "copy-branch-results": lambda _o, _v: copy_branch_results,
     "cut-constants": lambda _, given: CutConstants(given.weights),
-    "defer-branches": lambda _o, _v: DeferBranches(),
+    "defer-branches": lambda _o, _v: defer_branches,
     "decompose-ops": lambda _o, _v: DecomposeOps([], lower_one_op),
-    "drop-loop-variables": lambda _o, _v: DropLoopVariables(),
-    "drop-constants": lambda _o, _v: DropConstants(),
-    "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
+    "drop-loop-variables": lambda _o, _v: drop_loop_variables,
+    "drop-constants": lambda _o, _v: drop_constants,
+    "decompose-resource-ops": lambda _o, _v: decompose_resource_ops,
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
-    "expand-block-cells": lambda _o, _v: ExpandBlockCells(),
-    "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
-    "emit-composite-ops": lambda _o, _v: EmitCompositeOps(),
-    "expand-powers": lambda _o, _v: ExpandPowers(),
-    "flatten-ids": lambda _o, _v: FlattenIds(),
-    "fill-buffers": lambda _o, _v: FillBuffers(),
-    "fold-branches": lambda _o, _v: FoldBranches(),
+    "expand-block-cells": lambda _o, _v: expand_block_cells,
+    "embedding-lookups": lambda _o, _v: embedding_lookups,
+    "emit-composite-ops": lambda _o, _v: emit_composite_ops,
+    "expand-powers": lambda _o, _v: expand_powers,
+    "flatten-ids": lambda _o, _v: flatten_ids,
+    "fill-buffers": lambda _o, _v: fill_buffers,
+    "fold-branches": lambda _o, _v: fold_branches,
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),
-    "join-reshapes": lambda _o, _v: JoinReshapes(),
+    "join-reshapes": lambda _o, _v: join_reshapes,
     "lower-ranks": lambda options, _: LowerRanks(int(options["rank"])),
-    "plain-operands": lambda _o, _v: PlainOperands(),
-    "plain-slices": lambda _o, _v: PlainSlices(),
+    "plain-operands": lambda _o, _v: plain_operands,
+    "plain-slices": lambda _o, _v: plain_slices,
     "simplify": lambda _o, _v: Simplify(),
     "freeze-variables": lambda _, given: FreezeVariables(given.value, []),
     "fuse-composites": lambda _o, _v: FuseComposites([]),
     "hoist-projections": lambda _o, _v: HoistProjections(),
     "integer-boundary": lambda options, _: IntegerBoundary(options["entry"].split("+")),
     "integer-ops": lambda _o, _v: IntegerOps(),
-    "infer-loop-types": lambda _o, _v: InferLoopTypes(),
-    "initialize-states": lambda _o, _v: InitializeStates(),
-    "type-static-shapes": lambda _o, _v: TypeStaticShapes(),
+    "infer-loop-types": lambda _o, _v: infer_loop_types,
+    "initialize-states": lambda _o, _v: initialize_states,
+    "type-static-shapes": lambda _o, _v: type_static_shapes,
     "initialize-tables": lambda _, given: InitializeTables(given.tables, given.initializers),
     "initialize-variables": lambda _, given: InitializeVariables(given.value, given.initializers),
-    "keep-copies": lambda _o, _v: KeepCopies(),
+    "keep-copies": lambda _o, _v: keep_copies,
     "keep-generators": lambda _, given: KeepGenerators(given.initializers),
-    "fold-constants": lambda _o, _v: FoldConstants(),
-    "cancel-layout-changes": lambda _o, _v: CancelLayoutChanges(),
-    "multiply-matrices": lambda _o, _v: MultiplyMatrices(),
+    "fold-constants": lambda _o, _v: fold_constants,
+    "cancel-layout-changes": lambda _o, _v: cancel_layout_changes,
+    "multiply-matrices": lambda _o, _v: multiply_matrices,
     "narrow-float64": lambda _o, _v: NarrowFloat64(Counter()),
-    "fold-float64": lambda _o, _v: FoldFloat64(),
+    "fold-float64": lambda _o, _v: fold_float64,
     "fold-weights": lambda _, given: FoldWeights(given.weights),
-    "merge-handles": lambda _o, _v: MergeHandles(),
-    "separate-reads": lambda _o, _v: SeparateReads(),
+    "merge-handles": lambda _o, _v: merge_handles,
+    "separate-reads": lambda _o, _v: separate_reads,
     "set-input-shapes": lambda options, _: SetInputShapes(
         _input_shapes(options), {options["entry"]: options["inputs"].split("+")}
     ),
     "show-weights": lambda _, given: ShowWeights(given.weights),
-    "type-results": lambda _o, _v: TypeResults(),
-    "keep-zero-operands": lambda _o, _v: KeepZeroOperands(),
-    "lift-reads": lambda _o, _v: LiftReads(),
-    "limit-ops": lambda _o, _v: LimitOps(),
-    "load-weights": lambda _o, _v: LoadWeights(),
-    "lower-case": lambda _o, _v: LowerCase(),
-    "lower-for": lambda _o, _v: LowerFor(),
-    "lower-inplace-ops": lambda _o, _v: LowerInplaceOps(),
-    "lower-conditions": lambda _o, _v: LowerConditions(),
-    "lower-xla-call-module": lambda _o, _v: LowerXlaCallModule(),
-    "mark-branches": lambda _o, _v: MarkBranches(),
+    "type-results": lambda _o, _v: type_results,
+    "keep-zero-operands": lambda _o, _v: keep_zero_operands,
+    "lift-reads": lambda _o, _v: lift_reads,
+    "limit-ops": lambda _o, _v: limit_ops,
+    "load-weights": lambda _o, _v: load_weights,
+    "lower-case": lambda _o, _v: lower_case,
+    "lower-for": lambda _o, _v: lower_for,
+    "lower-inplace-ops": lambda _o, _v: lower_inplace_ops,
+    "lower-conditions": lambda _o, _v: lower_conditions,
+    "lower-xla-call-module": lambda _o, _v: lower_xla_call_module,
+    "mark-branches": lambda _o, _v: mark_branches,
     "map-weights": lambda _, given: MapWeights(given.weights),
-    "lower-tensor-lists": lambda _o, _v: LowerTensorLists(),
+    "lower-tensor-lists": lambda _o, _v: lower_tensor_lists,
     "name-tensors": lambda options, _: NameTensors(
         {options["entry"]: (tuple(options["inputs"].split("+")), tuple(options["outputs"].split("+")))}
     ),
-    "outline-loops": lambda _o, _v: OutlineLoops(),
+    "outline-loops": lambda _o, _v: outline_loops,
     "pair-fake-quantization": lambda _o, _v: PairFakeQuantization(NodesFound()),
     "place-weights": lambda _, given: PlaceWeights(given.weights),
-    "prepare-shapes": lambda _o, _v: PrepareShapes(),
-    "read-reversed": lambda _o, _v: ReadReversed(),
+    "prepare-shapes": lambda _o, _v: prepare_shapes,
+    "read-reversed": lambda _o, _v: read_reversed,
     "name-layers": lambda options, _: NameLayers([], [], {options.get("wanted")}.__contains__),
     "recognize-composites": lambda options, _: RecognizeComposites([], cast("RnnForm", options.get("rnn", "auto"))),
-    "refine-call-types": lambda _o, _v: RefineCallTypes(),
+    "refine-call-types": lambda _o, _v: refine_call_types,
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
-    "sink-handles": lambda _o, _v: SinkHandles(),
+    "sink-handles": lambda _o, _v: sink_handles,
     "unroll-loops": lambda _o, _v: UnrollLoops([]),
-    "separate-activations": lambda _o, _v: SeparateActivations(),
+    "separate-activations": lambda _o, _v: separate_activations,
     "emit-equal-ops": lambda options, _: EmitEqualOps(options["avoided"].split("+")),
-    "unpack-reversals": lambda _o, _v: UnpackReversals(),
+    "unpack-reversals": lambda _o, _v: unpack_reversals,
     "wrap-program": lambda _o, _v: WrapProgram(),
     "withhold-chosen-ops": lambda options, _: WithholdChosenOps(frozenset(options["chosen"].split("+"))),
 }

@@ -18,16 +18,25 @@ Visitor: TypeAlias = "Callable[[ir.OpView], ir.Value | Sequence[ir.Value | None]
 
 
 class Pass(Protocol):
-    """A pass: a named tuple of its options, or a class; to make a data class takes longer than most passes run."""
+    """A pass: a function, or a named tuple of its options; to make a data class takes longer than most passes run."""
 
     @property
     def name(self) -> str:
         """The pass's name."""
         ...
 
-    def run(self, module: ir.Module) -> bool:
+    def run(self, module: ir.Module, /) -> bool:
         """Changes the module in place; returns whether it did."""
         ...
+
+
+class module_pass:  # noqa: N801  it is a decorator
+    """Makes a pass of a function, with its name: ``lower_case`` is the pass ``lower-case``."""
+
+    def __init__(self, run: Callable[[ir.Module], bool]) -> None:
+        self.name = run.__name__.replace("_", "-")
+        self.run = run
+        self.__doc__ = run.__doc__
 
 
 class Deferred:
@@ -48,7 +57,7 @@ class Deferred:
 
     @classmethod
     def load(cls) -> Any:
-        """Imports the pass's class."""
+        """Imports the pass, or its class if it has options."""
         module, _, name = cls.path.partition(":")
         return getattr(importlib.import_module(f"litefuse.{module}"), name)
 
@@ -60,20 +69,22 @@ class Deferred:
 
     def run(self, module: ir.Module) -> bool:
         """Runs the pass, whatever the module has."""
-        return self.load()(*self._options, **self._named).run(module)
+        loaded = self.load()
+        one = loaded if isinstance(loaded, module_pass) else loaded(*self._options, **self._named)
+        return one.run(module)
 
 
 def deferred(path: str, *ops: str, when: Callable[[ir.Module], bool] | None = None) -> type[Deferred]:
-    """Returns a class in the place of a pass's own; the pass ``LowerCase`` has the name ``lower-case``.
+    """Returns a class in the place of a pass; ``LowerCase`` and ``lower_case`` have the name ``lower-case``.
 
     Args:
-        path: The pass's module in ``litefuse``, and its class.
+        path: The pass's module in ``litefuse``, and its class or function.
         ops: How the names of ops begin without which it changes nothing; none: it is imported in any case. A custom
             op's name has its code behind it: ``tfl.custom Roll``.
         when: Whether it may change a module with such ops; None: always.
     """
     own = path.rpartition(":")[2]
-    name = re.sub(r"(?<!^)(?=[A-Z])", "-", own).lower()
+    name = re.sub(r"(?<!^)(?=[A-Z])", "-", own).lower().replace("_", "-")
     test = None if when is None else staticmethod(when)
     return type(own, (Deferred,), {"name": name, "path": path, "ops": ops, "when": test})
 

@@ -13,7 +13,7 @@ from litefuse.fusions.fusion import called_fusions, take_fusions
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.litert.targets import TargetTraits
-from litefuse.passes.legalize.composite_ops import EmitCompositeOps
+from litefuse.passes.legalize.composite_ops import emit_composite_ops
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.report import LayerReport
 from litefuse.support.target_traits import stricter
@@ -50,7 +50,7 @@ def became(
         before = str(module)
         modified = run_passes(module, naming.passes())
         assert modified or str(module) == before
-        run_passes(module, [EmitCompositeOps()])
+        run_passes(module, [emit_composite_ops])
         return naming.layers(module)
 
 

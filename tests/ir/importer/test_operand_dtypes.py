@@ -13,8 +13,8 @@ from litefuse.frontends.saved_model.op_registry import op_registry
 from litefuse.ir.annotations import read_annotation
 from litefuse.ir.importer.functions import FunctionImporter
 from litefuse.ir.mlir import ir, mlir_context, stablehlo
-from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
-from litefuse.passes.variables.resource_handles import CheckHandles
+from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module
+from litefuse.passes.variables.resource_handles import check_handles
 from tests.ir.importer.function_defs import function, node
 
 
@@ -115,7 +115,7 @@ LOOKUP = """
 def check(handle: str, use: str, key: str = "!tf_type.string", value: str = "i64") -> None:
     body = handle + use.format(of="<tensor<2xf32>>" if handle is VARIABLE else "", key=key, value=value)
     text = f"func.func @f(%k: tensor<?x{key}>, %d: tensor<{value}>) {{{body}\n  return\n}}"
-    CheckHandles().run(ir.Module.parse(text))
+    check_handles.run(ir.Module.parse(text))
 
 
 READ = """
@@ -183,7 +183,7 @@ def test_a_program_over_a_value_without_a_shape() -> None:
       return %0 : tensor<2xf32>
     }"""
     module = program(text, "tensor<*xf32>")
-    LowerXlaCallModule().run(module)
+    lower_xla_call_module.run(module)
     assert module.operation.verify()
     assert "tensor<*xf32>) -> tensor<2xf32>" in str(module)
     assert "XlaCallModule" not in str(module)
@@ -199,4 +199,4 @@ def test_a_program_whose_calls_double() -> None:
         )
     functions.append("  return %x : tensor<2xf32>\n}")
     with pytest.raises(LimitError, match=r"2\*\*6\d ops"):
-        LowerXlaCallModule().run(program("\n".join(functions), "tensor<2xf32>"))
+        lower_xla_call_module.run(program("\n".join(functions), "tensor<2xf32>"))

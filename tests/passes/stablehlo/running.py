@@ -13,7 +13,7 @@ from litefuse.ir.call_graph import functions
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
+from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module
 from tests.mlir.setup_passes import WrapProgram
 
 _Array = npt.NDArray[Any]
@@ -47,7 +47,7 @@ def run_program(text: str, *inputs: _Array) -> list[_Array]:
     """The results of a program, whose function is ``@main``."""
     with mlir_context():
         module = ir.Module.parse(text)
-        run_passes(module, [WrapProgram(), LowerXlaCallModule()])
+        run_passes(module, [WrapProgram(), lower_xla_call_module])
         model = standalone_model(module, functions(module)["main"]).content
     runner = Interpreter(model).get_signature_runner()
     outputs = runner(**{f"x{number}": array for number, array in enumerate(inputs)})

@@ -9,7 +9,7 @@ import pytest
 
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import run_passes
-from litefuse.passes.stablehlo.xla_call_module import LowerXlaCallModule
+from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module
 from tests.mlir.setup_passes import WrapProgram
 from tests.passes.stablehlo.running import run_program
 
@@ -59,7 +59,7 @@ def lists(program: str) -> tuple[int, int]:
     """Returns how many tensors are read, and how many are written, as lists."""
     with mlir_context():
         module = ir.Module.parse(program)
-        run_passes(module, [WrapProgram(), LowerXlaCallModule()])
+        run_passes(module, [WrapProgram(), lower_xla_call_module])
         return str(module).count("tf.TensorListFromTensor"), str(module).count("tf.TensorListStack")
 
 

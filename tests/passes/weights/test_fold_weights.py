@@ -19,7 +19,7 @@ from litefuse.ir.call_graph import functions, operations
 from litefuse.ir.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import run_passes
-from litefuse.passes.control_flow.litert_loops import OutlineLoops
+from litefuse.passes.control_flow.litert_loops import outline_loops
 from litefuse.passes.weights import Weights
 from litefuse.passes.weights.fold_weights import FoldWeights
 from litefuse.passes.weights.place_weights import PlaceWeights
@@ -413,7 +413,7 @@ def _convert_module(
         assert ("tfl.external_const" in str(module)) == (mapped and placed)
         set_signature(functions(module)["main"], "main", ["x"], ["y"])
         lower(module)
-        run_passes(module, [FoldWeights(weights), OutlineLoops()])
+        run_passes(module, [FoldWeights(weights), outline_loops])
         run_mlir_passes(module, "symbol-dce")
         ops = summarize(module).op_counts
         write_model(module, weights, path, **options)

@@ -10,27 +10,27 @@ from collections.abc import Callable
 from litefuse.conversion.pipeline import deferred
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass
-from litefuse.ir.shapes.call_types import RefineCallTypes
-from litefuse.passes.control_flow.limit_ops import LimitOps
+from litefuse.ir.shapes.call_types import refine_call_types
+from litefuse.passes.control_flow.limit_ops import limit_ops
 from litefuse.passes.variables.freeze_variables import FreezeVariables, Verdict
-from litefuse.passes.variables.resource_handles import CheckHandles, LiftReads, SinkHandles
+from litefuse.passes.variables.resource_handles import check_handles, lift_reads, sink_handles
 
 
 def explicit_state() -> list[Pass]:
     """Returns the first passes: they move variable handles to their uses, and make each use a read or a write."""
     return [
         deferred.LowerFor(),  # whose body is called unlike all others
-        LimitOps(),  # before functions are copied for their callers
+        limit_ops,  # before functions are copied for their callers
         deferred.LowerXlaCallModule(),
-        LimitOps(),  # including the functions that programs of JAX call
+        limit_ops,  # including the functions that programs of JAX call
         deferred.LowerCase(),
         deferred.LowerConditions(),
         deferred.LowerInplaceOps(),
-        RefineCallTypes(),
+        refine_call_types,
         deferred.DecomposeResourceOps(),  # from here on, each use of a variable is a read or a write
-        LiftReads(),  # before SinkHandles, which copies a function for each variable that it is called with
-        SinkHandles(),
-        CheckHandles(),  # handles stand beside their uses now
+        lift_reads,  # before sink_handles, which copies a function for each variable that it is called with
+        sink_handles,
+        check_handles,  # handles stand beside their uses now
     ]
 
 

@@ -12,13 +12,13 @@ from litefuse.passes.legalize.lacking_ops import has_left_over
 _COMPOSITE = f"tfl.custom {COMPOSITE}"
 
 WithholdChosenOps = deferred("passes.legalize.chosen_ops:WithholdChosenOps")
-LowerFor = deferred("passes.control_flow.lower_for:LowerFor", "tf.For")
-LowerXlaCallModule = deferred("passes.stablehlo.xla_call_module:LowerXlaCallModule", "tf.XlaCallModule")
-LowerCase = deferred("passes.control_flow.branches:LowerCase", "tf.Case")
-LowerConditions = deferred("passes.control_flow.branches:LowerConditions", "tf.If", "tf.While")
-LowerInplaceOps = deferred("passes.legalize.inplace_ops:LowerInplaceOps", "tf.DeepCopy", "tf.Empty", "tf.Inplace")
+LowerFor = deferred("passes.control_flow.lower_for:lower_for", "tf.For")
+LowerXlaCallModule = deferred("passes.stablehlo.xla_call_module:lower_xla_call_module", "tf.XlaCallModule")
+LowerCase = deferred("passes.control_flow.branches:lower_case", "tf.Case")
+LowerConditions = deferred("passes.control_flow.branches:lower_conditions", "tf.If", "tf.While")
+LowerInplaceOps = deferred("passes.legalize.inplace_ops:lower_inplace_ops", "tf.DeepCopy", "tf.Empty", "tf.Inplace")
 DecomposeResourceOps = deferred(
-    "passes.variables.resource_ops:DecomposeResourceOps",
+    "passes.variables.resource_ops:decompose_resource_ops",
     "tf.AssignAddVariableOp",
     "tf.AssignSubVariableOp",
     "tf.Resource",
@@ -26,21 +26,21 @@ DecomposeResourceOps = deferred(
     "tf.VarIsInitializedOp",
     "tf.VariableShape",
 )
-InferLoopTypes = deferred("ir.shapes.infer_loop_types:InferLoopTypes", "tf.While")
+InferLoopTypes = deferred("ir.shapes.infer_loop_types:infer_loop_types", "tf.While")
 ExpandBlockCells = deferred(
-    "fusions.recognizers.recurrent.block_cells:ExpandBlockCells",
+    "fusions.recognizers.recurrent.block_cells:expand_block_cells",
     "tf.BlockLSTM",
     "tf.GRUBlockCell",
     "tf.LSTMBlockCell",
 )
 InitializeTables = deferred("passes.variables.hash_tables:InitializeTables", "tf.HashTableV2")
 LowerTensorLists = deferred(
-    "passes.tensor_lists.dense_lists:LowerTensorLists",
+    "passes.tensor_lists.dense_lists:lower_tensor_lists",
     "tf.EmptyTensorList",
     "tf.Optional",
     "tf.TensorList",
 )
-MarkBranches = deferred("passes.control_flow.branches:MarkBranches", "tf.If")
+MarkBranches = deferred("passes.control_flow.branches:mark_branches", "tf.If")
 KeepGenerators = deferred(
     "passes.variables.random_generators:KeepGenerators",
     "tf.RandomShuffle",
@@ -48,7 +48,7 @@ KeepGenerators = deferred(
     "tf.TruncatedNormal",
 )
 FoldFloat64 = deferred(
-    "passes.weights.fold_float64:FoldFloat64",
+    "passes.weights.fold_float64:fold_float64",
     when=lambda module: any(
         op.name in {"tf.Cast", "tf.Const"} and str(ir.ShapedType(op.results[0].type).element_type) in {"f64", "ui64"}
         for op in all_operations(module)
@@ -59,7 +59,7 @@ HoistProjections = deferred("passes.control_flow.hoist_projections:HoistProjecti
 NameLayers = deferred("fusions.recognizers.layers.name_layers:NameLayers")
 UnrollLoops = deferred("passes.control_flow.unroll_loops:UnrollLoops", "tf.While")
 KeepZeroOperands = deferred(
-    "passes.legalize.zero_operands:KeepZeroOperands", "tf.Add", "tf.FusedBatchNorm", "tf.Mul", "tf.Sub"
+    "passes.legalize.zero_operands:keep_zero_operands", "tf.Add", "tf.FusedBatchNorm", "tf.Mul", "tf.Sub"
 )
 CutConstants = deferred(
     "passes.weights.cut_constants:CutConstants",
@@ -67,39 +67,39 @@ CutConstants = deferred(
     *("tfl.gather", "tfl.slice", "tfl.split", "tfl.strided_slice", "tfl.unpack"),
 )
 FoldWeights = deferred("passes.weights.fold_weights:FoldWeights", PLACEHOLDER)
-ReadReversed = deferred("passes.control_flow.reversed_items:ReadReversed", "tf.ReverseV2")
+ReadReversed = deferred("passes.control_flow.reversed_items:read_reversed", "tf.ReverseV2")
 PairFakeQuantization = deferred("passes.fake_quantization.pairs:PairFakeQuantization")
 CheckPairs = deferred("passes.fake_quantization.pairs:CheckPairs")
-ExpandPowers = deferred("passes.legalize.expand_powers:ExpandPowers", "tfl.pow")
-MultiplyMatrices = deferred("passes.legalize.matrix_products:MultiplyMatrices", "tfl.fully_connected")
+ExpandPowers = deferred("passes.legalize.expand_powers:expand_powers", "tfl.pow")
+MultiplyMatrices = deferred("passes.legalize.matrix_products:multiply_matrices", "tfl.fully_connected")
 CancelLayoutChanges = deferred(
-    "passes.finishing.sequence_layouts:CancelLayoutChanges",
+    "passes.finishing.sequence_layouts:cancel_layout_changes",
     "tfl.reshape",
     "tfl.strided_slice",
     "tfl.transpose",
     "tfl.unidirectional_sequence_",
 )
-EmbeddingLookups = deferred("passes.finishing.embedding_lookups:EmbeddingLookups", "tfl.gather")
-CopyBranchResults = deferred("passes.control_flow.branches:CopyBranchResults", "tf.If", _COMPOSITE)
-EmitCompositeOps = deferred("passes.legalize.composite_ops:EmitCompositeOps", _COMPOSITE)
-PrepareShapes = deferred("passes.finishing.prepared_shapes:PrepareShapes", "tfl.pack")
-InitializeStates = deferred("passes.finishing.initialize_states:InitializeStates", f"tfl.custom {INITIAL_STATE}")
-DeferBranches = deferred("passes.control_flow.branches:DeferBranches", "tf.If")
+EmbeddingLookups = deferred("passes.finishing.embedding_lookups:embedding_lookups", "tfl.gather")
+CopyBranchResults = deferred("passes.control_flow.branches:copy_branch_results", "tf.If", _COMPOSITE)
+EmitCompositeOps = deferred("passes.legalize.composite_ops:emit_composite_ops", _COMPOSITE)
+PrepareShapes = deferred("passes.finishing.prepared_shapes:prepare_shapes", "tfl.pack")
+InitializeStates = deferred("passes.finishing.initialize_states:initialize_states", f"tfl.custom {INITIAL_STATE}")
+DeferBranches = deferred("passes.control_flow.branches:defer_branches", "tf.If")
 # Where shapes are known only in the call, or in functions that ops call.
 KeepCopies = deferred(
-    "passes.finishing.kept_copies:KeepCopies",
+    "passes.finishing.kept_copies:keep_copies",
     *("func.call", "tf.If", "tfl.broadcast_to", "tfl.fill", "tfl.if", "tfl.non_max", "tfl.one_hot", "tfl.reshape"),
     *("tfl.scatter_nd", "tfl.segment_sum", "tfl.tile", "tfl.topk", "tfl.unique", "tfl.unsorted_segment", "tfl.where"),
     *("tfl.while", "vhlo.composite"),
 )
-FillBuffers = deferred("passes.control_flow.litert_loops:FillBuffers", "tfl.while")
-DropLoopVariables = deferred("passes.control_flow.litert_loops:DropLoopVariables", "tfl.while")
-OutlineLoops = deferred("passes.control_flow.litert_loops:OutlineLoops", "tfl.while")
+FillBuffers = deferred("passes.control_flow.litert_loops:fill_buffers", "tfl.while")
+DropLoopVariables = deferred("passes.control_flow.litert_loops:drop_loop_variables", "tfl.while")
+OutlineLoops = deferred("passes.control_flow.litert_loops:outline_loops", "tfl.while")
 DecomposeOps = deferred("passes.legalize.left_over:DecomposeOps", when=has_left_over)
 EmitCustomOps = deferred("passes.legalize.custom_ops:EmitCustomOps", when=has_left_over)
-MergeHandles = deferred("passes.variables.handles_and_reads:MergeHandles", "tfl.var_handle")
-SeparateActivations = deferred("passes.finishing.separate_activations:SeparateActivations", "tfl.transpose_conv")
-SeparateReads = deferred("passes.variables.handles_and_reads:SeparateReads", "tfl.read_variable")
-ComplexPairs = deferred("passes.plain_forms.complex_pairs:ComplexPairs")
-TypeStaticShapes = deferred("passes.finishing.static_shapes:TypeStaticShapes")
-FoldBranches = deferred("passes.control_flow.branches:FoldBranches", "tf.If")
+MergeHandles = deferred("passes.variables.handles_and_reads:merge_handles", "tfl.var_handle")
+SeparateActivations = deferred("passes.finishing.separate_activations:separate_activations", "tfl.transpose_conv")
+SeparateReads = deferred("passes.variables.handles_and_reads:separate_reads", "tfl.read_variable")
+ComplexPairs = deferred("passes.plain_forms.complex_pairs:complex_pairs")
+TypeStaticShapes = deferred("passes.finishing.static_shapes:type_static_shapes")
+FoldBranches = deferred("passes.control_flow.branches:fold_branches", "tf.If")

@@ -18,9 +18,9 @@ from litefuse.ir.engine.lowering import lower, run_mlir_passes, set_signature
 from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import Pass, run_passes
-from litefuse.ir.shapes.call_types import RefineCallTypes
+from litefuse.ir.shapes.call_types import refine_call_types
 from litefuse.ir.shapes.forward_values import ForwardValues
-from litefuse.ir.shapes.result_types import TypeResults
+from litefuse.ir.shapes.result_types import type_results
 from litefuse.litert.targets import TargetTraits, traits_of
 from litefuse.passes.finishing.tensor_names import NameTensors
 from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
@@ -29,8 +29,8 @@ from litefuse.passes.legalize.lacking_ops import CustomOpForm
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.variables.freeze_variables import CallOnce, InitializeVariables
 from litefuse.passes.weights import Weights
-from litefuse.passes.weights.fold_constants import FoldConstants
-from litefuse.passes.weights.lowered_constants import CheckConstants, DropConstants
+from litefuse.passes.weights.fold_constants import fold_constants
+from litefuse.passes.weights.lowered_constants import check_constants, drop_constants
 from litefuse.passes.weights.place_weights import PlaceWeights
 from litefuse.support.records import Record
 
@@ -49,7 +49,7 @@ def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
 
 def _after_engine() -> list[Pass]:
     """Returns the passes after the engine; all others run once the rewriting is inserted in the op's place."""
-    return [TypeResults(), deferred.PrepareShapes()]
+    return [type_results, deferred.PrepareShapes()]
 
 
 def lower_one_op(module: ir.Module) -> None:
@@ -128,7 +128,7 @@ def dense_lists() -> list[Pass]:
     """Returns the passes that replace lists by tensors, once calls are inlined: the uses of a list are then known."""
     return [
         deferred.LowerTensorLists(),
-        RefineCallTypes(),  # calls that return tensors now, where they returned lists
+        refine_call_types,  # calls that return tensors now, where they returned lists
     ]
 
 
@@ -160,10 +160,10 @@ def after_engine(lowering: Lowering) -> list[Pass]:
     kept = lowering.weights
     return [
         ForwardValues(lowered=True),  # first: the other passes read types
-        TypeResults(),
+        type_results,
         *([] if lowering.fake_quantization is None else [deferred.CheckPairs(lowering.fake_quantization)]),
         deferred.ExpandPowers(),  # not before the engine, which finds GELU by its POW
-        FoldConstants(),  # before FoldWeights, which fuses factors that are constants
+        fold_constants,  # before FoldWeights, which fuses factors that are constants
         # What loops pass through unchanged is a constant now, and so are places that were computed.
         deferred.CutConstants(kept),
         deferred.FoldWeights(kept),
@@ -184,7 +184,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         deferred.SeparateActivations(),
         deferred.KeepCopies(),  # after all that adds ops which XNNPACK runs
         deferred.SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
-        CheckConstants(),
+        check_constants,
         # After DecomposeOps: what is left has no rewriting.
         deferred.EmitCustomOps(
             lowering.allow_custom_ops,
@@ -194,11 +194,11 @@ def after_engine(lowering: Lowering) -> list[Pass]:
             lowering.narrow,
             lower_one_op,
         ),
-        # Before TypeStaticShapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
+        # Before type_static_shapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
         *([] if lowering.target.complex else [deferred.ComplexPairs()]),
         *([] if lowering.target.dynamic else [deferred.TypeStaticShapes()]),
         *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
-        DropConstants(),  # those of decomposed ops, too
+        drop_constants,  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
     ]

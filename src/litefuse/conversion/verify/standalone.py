@@ -20,7 +20,7 @@ from litefuse.litert.runtime.custom_op import installed_kernels, registered_kern
 from litefuse.passes.legalize.lacking_ops import is_chosen, release
 from litefuse.passes.variables.freeze_variables import Verdict
 from litefuse.passes.weights import Weights
-from litefuse.passes.weights.place_weights import LoadWeights
+from litefuse.passes.weights.place_weights import load_weights
 
 _ENTRY = "standalone"
 _FOR_KERNELS = frozenset({"tfl.custom", "vhlo.composite_v1"})
@@ -72,7 +72,7 @@ def standalone_model(
     outputs = tuple(f"y{index}" for index in range(len(entry.type.results)))
     _freeze(alone, whole.state)
     entry.attributes["sym_name"] = ir.StringAttr.get(_ENTRY)
-    run_passes(alone, [LoadWeights()])
+    run_passes(alone, [load_weights])
     own = replace(
         whole,
         entry_points=(EntryPoint(_ENTRY, inputs, outputs, inputs, outputs),),

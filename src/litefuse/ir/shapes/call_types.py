@@ -8,44 +8,42 @@ from typing import NamedTuple
 
 from litefuse.ir.call_graph import callees, callees_first, functions, operations, terminator_of, update_function_type
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.passes import module_pass
 from litefuse.ir.types import ranked_type, shape_of
 from litefuse.support.options.input_shapes import InputShapes
 
 _SAME_TYPE = frozenset({"tf.Identity", "tf.StopGradient", "tf.PreventGradient", "tf.CheckNumerics"})
 
 
-class RefineCallTypes:
+@module_pass
+def refine_call_types(module: ir.Module) -> bool:
     """Gives the results of calls and branches the shapes that their functions return.
 
     A SavedModel records the shapes of most nodes, but not of all: those of raw ops have none, and the engine cannot
     lower ops on values of unknown rank. A branch's result keeps what both sides agree on.
     """
-
-    name = "refine-call-types"
-
-    def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
-        modified = False
-        for symbol in callees_first(by_symbol):
-            function = by_symbol[symbol]
-            refined = False
-            for op in operations(function):
-                name = op.name
-                if name in _SAME_TYPE:
-                    refined |= refine_type(op.results[0], op.operands[0].type)
-                if name == "tf.While":  # its result types are those of its operands, which it must not contradict
-                    continue
-                called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]
-                if not called:
-                    continue
-                for position, result in enumerate(op.results):
-                    kinds = [types[position] for types in called if position < len(types)]
-                    if kinds:
-                        refined |= refine_type(result, reduce(_common, kinds))
-            if refined:
-                update_function_type(function)
-                modified = True
-        return modified
+    by_symbol = functions(module)
+    modified = False
+    for symbol in callees_first(by_symbol):
+        function = by_symbol[symbol]
+        refined = False
+        for op in operations(function):
+            name = op.name
+            if name in _SAME_TYPE:
+                refined |= refine_type(op.results[0], op.operands[0].type)
+            if name == "tf.While":  # its result types are those of its operands, which it must not contradict
+                continue
+            called = [_result_types(by_symbol[callee]) for callee in callees(op) if callee in by_symbol]
+            if not called:
+                continue
+            for position, result in enumerate(op.results):
+                kinds = [types[position] for types in called if position < len(types)]
+                if kinds:
+                    refined |= refine_type(result, reduce(_common, kinds))
+        if refined:
+            update_function_type(function)
+            modified = True
+    return modified
 
 
 def _result_types(function: func.FuncOp) -> Sequence[ir.Type]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from litefuse.ir.call_graph import functions, operations, separate_callers
 from litefuse.ir.mlir import func, ir
+from litefuse.ir.passes import module_pass
 from litefuse.ir.shapes.editor import set_types
 from litefuse.ir.shapes.graph import ModuleGraph
 from litefuse.ir.shapes.inference import Inference
 
 
-class InferLoopTypes:
+@module_pass
+def infer_loop_types(module: ir.Module) -> bool:
     """Refines types in functions that have a loop and a value of unknown rank; changes no op.
 
     A SavedModel records the shapes of most nodes, a frozen graph none; without them, no loop is recognized as a layer.
@@ -17,16 +19,12 @@ class InferLoopTypes:
     Raises:
         GraphError: The shapes of an op's operands, or inferred and declared shapes, contradict each other.
     """
-
-    name = "infer-loop-types"
-
-    def run(self, module: ir.Module) -> bool:
-        if not any(map(_has_loop_without_shapes, functions(module).values())):
-            return False
-        modified = separate_callers(functions(module), left_alone="tfl.custom")
-        inference = Inference(ModuleGraph.of(module))
-        inference.run()
-        return set_types(inference) or modified
+    if not any(map(_has_loop_without_shapes, functions(module).values())):
+        return False
+    modified = separate_callers(functions(module), left_alone="tfl.custom")
+    inference = Inference(ModuleGraph.of(module))
+    inference.run()
+    return set_types(inference) or modified
 
 
 def _has_loop_without_shapes(function: func.FuncOp) -> bool:

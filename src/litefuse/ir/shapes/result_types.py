@@ -11,7 +11,7 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.dims import Shape, unknown
 from litefuse.ir.ops.facts import INTEGERS, Op, ShapeError, Tensor, Undecided, Values, known
 from litefuse.ir.ops.rules import RULES
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.shapes.graph import constant_elements, declared_by
 from litefuse.ir.types import ranked_type
 
@@ -64,7 +64,8 @@ def _tensor(value: ir.Value) -> Tensor:
     return Tensor(declared.dtype, shape, constant_integers(value))
 
 
-class TypeResults:
+@module_pass
+def type_results(module: ir.Module) -> bool:
     """Types the results of ops that the engine created without result shapes::
 
         %p = tfl.pad(%x : tensor<1x8x8x3xf32>,    -->  %p = tfl.pad(...) : tensor<1x10x10x3xf32>
@@ -73,11 +74,7 @@ class TypeResults:
     The engine pads for convolutions with explicit paddings, transposes for products, and quantizes for fake
     quantization. Fault ``unranked-padding``.
     """
-
-    name = "type-results"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, dict.fromkeys(_OPS, _type_result))
+    return visit_ops(module, dict.fromkeys(_OPS, _type_result))
 
 
 def _type_result(op: ir.OpView) -> bool:

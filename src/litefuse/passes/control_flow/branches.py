@@ -21,7 +21,7 @@ from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.ops.facts import Op
 from litefuse.ir.ops.fitting import always_fits
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.shapes.graph import Function, ModuleGraph
 from litefuse.ir.shapes.inference import Inference
 
@@ -29,7 +29,8 @@ from litefuse.ir.shapes.inference import Inference
 _DEFERRED = "litefuse.deferred"
 
 
-class LowerCase:
+@module_pass
+def lower_case(module: ir.Module) -> bool:
     """Rewrites a many-way branch as a chain of two-way branches::
 
         tf.Case(%index, %x) {@b0, @b1, @b2}  -->  tf.If(%index == 0, %index, %x) {@case.0, @case.rest.1}
@@ -38,13 +39,10 @@ class LowerCase:
     An index outside the branches runs the last one (https://www.tensorflow.org/api_docs/cc/class/tensorflow/ops/case).
     """
 
-    name = "lower-case"
+    def lowered(op: ir.OpView) -> list[ir.Value]:
+        return _Chain(module, op).choose(0, op.operands[0], call_operands(op))
 
-    def run(self, module: ir.Module) -> bool:
-        def lowered(op: ir.OpView) -> list[ir.Value]:
-            return _Chain(module, op).choose(0, op.operands[0], call_operands(op))
-
-        return visit_ops(module, {"tf.Case": lowered}, nested=False)
+    return visit_ops(module, {"tf.Case": lowered}, nested=False)
 
 
 class _Chain:
@@ -93,26 +91,23 @@ class _Chain:
         return symbol
 
 
-class LowerConditions:
+@module_pass
+def lower_conditions(module: ir.Module) -> bool:
     """Makes the conditions of If and While scalars of type bool, as LiteRT demands.
 
     TensorFlow also takes a number, which is true if it is not zero, a string, which is true if it is not empty, and a
     tensor of rank 1 or more, which is true if it has elements (``tf.ToBool``).
     """
+    by_symbol = functions(module)
 
-    name = "lower-conditions"
+    def of_loop(op: ir.OpView) -> bool:
+        condition = by_symbol[callees(op)[0]]
+        modified = _make_bool(terminator_of(condition.entry_block))
+        if modified:
+            update_function_type(condition)
+        return modified
 
-    def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
-
-        def of_loop(op: ir.OpView) -> bool:
-            condition = by_symbol[callees(op)[0]]
-            modified = _make_bool(terminator_of(condition.entry_block))
-            if modified:
-                update_function_type(condition)
-            return modified
-
-        return visit_ops(module, {"tf.If": _make_bool, "tf.While": of_loop}, nested=False)
+    return visit_ops(module, {"tf.If": _make_bool, "tf.While": of_loop}, nested=False)
 
 
 def _make_bool(user: ir.OpView) -> bool:
@@ -126,13 +121,10 @@ def _make_bool(user: ir.OpView) -> bool:
     return True
 
 
-class FoldBranches:
+@module_pass
+def fold_branches(module: ir.Module) -> bool:
     """Replaces ``tf.If`` on a constant by a call of the taken branch; inlining does the rest."""
-
-    name = "fold-branches"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tf.If": _taken}, nested=False)
+    return visit_ops(module, {"tf.If": _taken}, nested=False)
 
 
 def _taken(op: ir.OpView) -> Sequence[ir.Value] | None:
@@ -144,7 +136,8 @@ def _taken(op: ir.OpView) -> Sequence[ir.Value] | None:
     return create_call(branch, [result.type for result in op.results], call_operands(op)).results
 
 
-class CopyBranchResults:
+@module_pass
+def copy_branch_results(module: ir.Module) -> bool:
     """Copies values that a branch, or the body of a kept composite, returns more than once::
 
         %y = tfl.sin(%x)              %y = tfl.sin(%x)
@@ -154,25 +147,22 @@ class CopyBranchResults:
     Faults ``branch-result-twice`` and ``composite-result-twice``; for the latter, this pass comes before
     ``emit-composite-ops``.
     """
-
-    name = "copy-branch-results"
-
-    def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
-        modified = False
-        for symbol in called_by(by_symbol, "tf.If") | called_by(by_symbol, "tfl.custom"):
-            terminator = terminator_of(by_symbol[symbol].entry_block)
-            taken: set[ir.Value] = set()
-            for position, value in enumerate(terminator.operands):
-                if value in taken:
-                    with ir.InsertionPoint(terminator), terminator.location:
-                        terminator.operands[position] = copied(value)
-                    modified = True
-                taken.add(value)
-        return modified
+    by_symbol = functions(module)
+    modified = False
+    for symbol in called_by(by_symbol, "tf.If") | called_by(by_symbol, "tfl.custom"):
+        terminator = terminator_of(by_symbol[symbol].entry_block)
+        taken: set[ir.Value] = set()
+        for position, value in enumerate(terminator.operands):
+            if value in taken:
+                with ir.InsertionPoint(terminator), terminator.location:
+                    terminator.operands[position] = copied(value)
+                modified = True
+            taken.add(value)
+    return modified
 
 
-class MarkBranches:
+@module_pass
+def mark_branches(module: ir.Module) -> bool:
     """Marks the branches whose shapes may contradict each other when they are not taken::
 
         func @then(%x: tensor<?xf32>) {                     func @then(...) attributes {litefuse.deferred} {
@@ -181,27 +171,24 @@ class MarkBranches:
     The sizes are followed from the callers: where operands have the same unknown size, they fit. An ``If`` in a branch
     defers its own branches; loops are looked into.
     """
-
-    name = "mark-branches"
-
-    def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
-        branches = called_by(by_symbol, "tf.If")
-        if not any(_has_dynamic_sizes(by_symbol[symbol]) for symbol in branches if symbol in by_symbol):
-            return False
-        inference = Inference(ModuleGraph.of(module))
-        inference.run()
-        marked = [
-            inference.visited[symbol].op
-            for symbol in sorted(branches & inference.visited.keys())
-            if not _fits(inference, inference.visited[symbol])
-        ]
-        for function in marked:
-            function.attributes[_DEFERRED] = ir.UnitAttr.get()
-        return bool(marked)
+    by_symbol = functions(module)
+    branches = called_by(by_symbol, "tf.If")
+    if not any(_has_dynamic_sizes(by_symbol[symbol]) for symbol in branches if symbol in by_symbol):
+        return False
+    inference = Inference(ModuleGraph.of(module))
+    inference.run()
+    marked = [
+        inference.visited[symbol].op
+        for symbol in sorted(branches & inference.visited.keys())
+        if not _fits(inference, inference.visited[symbol])
+    ]
+    for function in marked:
+        function.attributes[_DEFERRED] = ir.UnitAttr.get()
+    return bool(marked)
 
 
-class DeferBranches:
+@module_pass
+def defer_branches(module: ir.Module) -> bool:
     """Begins each marked branch with an op whose result LiteRT allocates when it computes it::
 
         func @then(%x: tensor<?xf32>) {                     func @then(%x: tensor<?xf32>) {
@@ -211,17 +198,13 @@ class DeferBranches:
     LiteRT prepares both branches of an IF, one of which it will not take: what follows such an op is prepared when the
     branch runs (the fault ``branch-not-taken``).
     """
-
-    name = "defer-branches"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            if _DEFERRED in function.attributes:
-                del function.attributes[_DEFERRED]
-                _defer(function)
-                modified = True
-        return modified
+    modified = False
+    for function in functions(module).values():
+        if _DEFERRED in function.attributes:
+            del function.attributes[_DEFERRED]
+            _defer(function)
+            modified = True
+    return modified
 
 
 def _has_dynamic_sizes(function: func.FuncOp) -> bool:

@@ -19,7 +19,7 @@ from litefuse.ir.constants import CONSTANTS, pseudo_constant
 from litefuse.ir.litert_ops import copied, create_fill, splat
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.purity import is_pure, is_used
 from litefuse.ir.types import tensor_type_of
 
@@ -29,7 +29,8 @@ _DTYPES = frozenset({"f16", "f32", "i1", "i8", "i16", "i32", "i64"})
 _MIN_ELEMENTS = 256
 
 
-class FillBuffers:
+@module_pass
+def fill_buffers(module: ir.Module) -> bool:
     """Creates the buffer that a loop collects its results in at run time, instead of storing it in the file::
 
         %z = arith.constant dense<0.0> : tensor<500x1x512xf32>         %z = tfl.fill([500, 1, 512], 0.0)
@@ -38,11 +39,7 @@ class FillBuffers:
     The engine folds a fill of known size into a constant, so this pass comes after it. The runtime copies a loop
     variable's first value in any case.
     """
-
-    name = "fill-buffers"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.while": _fill_operands})
+    return visit_ops(module, {"tfl.while": _fill_operands})
 
 
 def _fill_operands(op: ir.OpView) -> bool:
@@ -69,7 +66,8 @@ def _fill(elements: ir.DenseElementsAttr, loop: ir.OpView, position: int) -> Non
         constant.erase()
 
 
-class DropLoopVariables:
+@module_pass
+def drop_loop_variables(module: ir.Module) -> bool:
     """Removes the variables of loops on which no result, no condition and no side effect depends::
 
         %r:2 = tfl.while(%zero, %x) {           %r = tfl.while(%x) {
@@ -82,18 +80,14 @@ class DropLoopVariables:
 
     Each ``tf.while_loop`` has such a counter, which only ``maximum_iterations`` reads.
     """
-
-    name = "drop-loop-variables"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        loops = [op for op in all_operations(module) if op.name == "tfl.while"]
-        for loop in reversed(loops):  # a variable of an inner loop may be all that reads one of an outer loop
-            unused = _unused(loop)
-            if unused and len(unused) < len(loop.results):
-                _drop(loop, unused)
-                modified = True
-        return modified
+    modified = False
+    loops = [op for op in all_operations(module) if op.name == "tfl.while"]
+    for loop in reversed(loops):  # a variable of an inner loop may be all that reads one of an outer loop
+        unused = _unused(loop)
+        if unused and len(unused) < len(loop.results):
+            _drop(loop, unused)
+            modified = True
+    return modified
 
 
 def _unused(loop: ir.OpView) -> set[int]:
@@ -148,7 +142,8 @@ def _drop(loop: ir.OpView, unused: set[int]) -> None:
     loop.operation.erase()
 
 
-class OutlineLoops:
+@module_pass
+def outline_loops(module: ir.Module) -> bool:
     """Moves the regions of ``tfl.while`` into functions::
 
         %r = tfl.while(%x) (..., { uses %w })  -->  %r, %_ = tfl.while(%x, %w) ({ call @f.cond }, { call @f.body })
@@ -159,20 +154,16 @@ class OutlineLoops:
 
     Loops that were outlined before are left unchanged.
     """
-
-    name = "outline-loops"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        copied_constants: dict[ir.OpView, None] = {}
-        for function in defined_functions(module):
-            for number, loop in enumerate(list(_loops(function.entry_block))):
-                _outline(module, loop, f"{function_symbol(function)}.while.{number}", copied_constants)
-                modified = True
-        for constant in copied_constants:
-            if not is_used(constant):  # otherwise it would be a tensor of the file
-                constant.erase()
-        return modified
+    modified = False
+    copied_constants: dict[ir.OpView, None] = {}
+    for function in defined_functions(module):
+        for number, loop in enumerate(list(_loops(function.entry_block))):
+            _outline(module, loop, f"{function_symbol(function)}.while.{number}", copied_constants)
+            modified = True
+    for constant in copied_constants:
+        if not is_used(constant):  # otherwise it would be a tensor of the file
+            constant.erase()
+    return modified
 
 
 def _loops(block: ir.Block) -> Iterator[ir.OpView]:

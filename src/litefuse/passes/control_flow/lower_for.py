@@ -12,10 +12,11 @@ from litefuse.ir.constants import int32_constant, stored, without_copies
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 
 
-class LowerFor:
+@module_pass
+def lower_for(module: ir.Module) -> bool:
     """Rewrites a loop over a range as one with a condition::
 
         tf.For(%start, %limit, %delta, %x) {@body}  -->  tf.While(%start, %limit, %delta, %x) {@for.cond, @for.body}
@@ -30,11 +31,7 @@ class LowerFor:
     Raises:
         GraphError: The body takes or returns another number of values than the loop carries.
     """
-
-    name = "lower-for"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tf.For": lambda op: _lowered(module, op)}, nested=False)
+    return visit_ops(module, {"tf.For": lambda op: _lowered(module, op)}, nested=False)
 
 
 def _lowered(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value]:

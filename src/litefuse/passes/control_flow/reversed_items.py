@@ -6,13 +6,14 @@ from litefuse.ir.builder import Builder
 from litefuse.ir.constants import integer_constant, without_copies
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_like
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.purity import is_used
 
 _SUMS = frozenset({"tf.Add", "tf.AddV2"})
 
 
-class ReadReversed:
+@module_pass
+def read_reversed(module: ir.Module) -> bool:
     """Reads items from the other end where a reversal would be read, and writes them in the other order::
 
         %r = tf.ReverseV2(%x : tensor<6x1x4xf32>, [0])
@@ -24,11 +25,7 @@ class ReadReversed:
 
     Backward layers, the steps of which are one after the other, are such: no op is left of their reversals.
     """
-
-    name = "read-reversed"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tf.ReverseV2": _reverse}, nested=False)
+    return visit_ops(module, {"tf.ReverseV2": _reverse}, nested=False)
 
 
 def _reverse(op: ir.OpView) -> bool:

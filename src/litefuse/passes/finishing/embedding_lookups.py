@@ -8,10 +8,11 @@ from litefuse.ir.constants import CONSTANTS
 from litefuse.ir.litert_ops import concatenation, int32_vector, sizes_of
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 
 
-class EmbeddingLookups:
+@module_pass
+def embedding_lookups(module: ir.Module) -> bool:
     """Looks rows up instead of gathering them::
 
         %y = tfl.gather(%table : tensor<1000x8xf32>, %ids : tensor<?x5xi32>) {axis = 0}
@@ -21,11 +22,7 @@ class EmbeddingLookups:
     The embedding tables that make up most of many language models are operands of gathers where nobody marked the
     lookup. Quantization supports EMBEDDING_LOOKUP, not GATHER.
     """
-
-    name = "embedding-lookups"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.gather": _looked_up})
+    return visit_ops(module, {"tfl.gather": _looked_up})
 
 
 def _takes_rows(op: ir.OpView) -> bool:

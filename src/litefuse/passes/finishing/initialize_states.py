@@ -21,14 +21,15 @@ from litefuse.ir.litert_ops import (
 )
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.purity import erase_unused, is_used, replace_op
 
 # A size: an element of a vector, which is computed, or a number.
 _Size: TypeAlias = "tuple[ir.Value, int] | int"
 
 
-class InitializeStates:
+@module_pass
+def initialize_states(module: ir.Module) -> bool:
     """Adds the ops that write each state's initial value in every call::
 
         %s = litefuse.initial_state(0.0)  -->  %s = tfl.fill(%dims, 0.0)
@@ -41,14 +42,10 @@ class InitializeStates:
     both, so this pass comes after it. A dynamic dimension must not be known before the call, as the result of SHAPE is:
     the fault ``state-of-the-first-batch``. States of the same sizes share the op that packs them.
     """
-
-    name = "initialize-states"
-
-    def run(self, module: ir.Module) -> bool:
-        sizes = _Sizes()
-        modified = visit_ops(module, {"tfl.custom": lambda op: _initialize(op, sizes)})
-        sizes.erase_unused()
-        return modified
+    sizes = _Sizes()
+    modified = visit_ops(module, {"tfl.custom": lambda op: _initialize(op, sizes)})
+    sizes.erase_unused()
+    return modified
 
 
 def _initialize(op: ir.OpView, sizes: _Sizes) -> bool:

@@ -9,6 +9,7 @@ from litefuse.ir.constants import DENSE_CONSTANTS
 from litefuse.ir.defining_ops import is_constant
 from litefuse.ir.litert_ops import copied
 from litefuse.ir.mlir import ir
+from litefuse.ir.passes import module_pass
 from litefuse.ir.types import is_float32
 
 # Ops that XNNPACK computes in float32.
@@ -49,7 +50,8 @@ PREPARED = frozenset(
 _STATED = {"tfl.broadcast_to": 1, "tfl.fill": 0, "tfl.reshape": 1, "tfl.tile": 1}
 
 
-class KeepCopies:
+@module_pass
+def keep_copies(module: ir.Module) -> bool:
     """Inserts identity ops, so that XNNPACK does not elide copies, or read from memory that has moved.
 
     In loops and branches, one follows each copy at the end of an XNNPACK partition::
@@ -71,25 +73,21 @@ class KeepCopies:
     and in none of 30,000 behind ``tfl.maximum(%x, %x)``. So in such a model, values that XNNPACK takes from the inputs,
     or from ops that it does not run, go through an identity op.
     """
-
-    name = "keep-copies"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in defined_functions(module):
-            if is_public(function) and not _is_prepared_in_calls(function.entry_block):
-                continue
-            parts = _parts(function.entry_block)
-            left_out, taken = _left_out(parts), _taken(parts) if is_public(function) else {}
-            for op, value in left_out:
-                users = [(use.owner.opview, use.operand_number) for use in value.uses]
-                with ir.InsertionPoint.after(op.operation), op.location:
-                    _replace(users, copied(value))
-            for value, users in taken.items():
-                with ir.InsertionPoint(users[0][0]), users[0][0].location:
-                    _replace(users, copied(value))
-            modified |= bool(left_out or taken)
-        return modified
+    modified = False
+    for function in defined_functions(module):
+        if is_public(function) and not _is_prepared_in_calls(function.entry_block):
+            continue
+        parts = _parts(function.entry_block)
+        left_out, taken = _left_out(parts), _taken(parts) if is_public(function) else {}
+        for op, value in left_out:
+            users = [(use.owner.opview, use.operand_number) for use in value.uses]
+            with ir.InsertionPoint.after(op.operation), op.location:
+                _replace(users, copied(value))
+        for value, users in taken.items():
+            with ir.InsertionPoint(users[0][0]), users[0][0].location:
+                _replace(users, copied(value))
+        modified |= bool(left_out or taken)
+    return modified
 
 
 def _is_computed_in_calls(op: ir.OpView) -> bool:

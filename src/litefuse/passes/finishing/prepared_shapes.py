@@ -14,6 +14,7 @@ from litefuse.ir.constants import stored
 from litefuse.ir.litert_ops import MASKS, arithmetic, concatenation, int32_vector, part, strided_slice
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import is_used, replace_op
 from litefuse.passes.finishing.kept_copies import KNOWN, PREPARED
 
@@ -30,7 +31,8 @@ class _Element(NamedTuple):
     factor: int
 
 
-class PrepareShapes:
+@module_pass
+def prepare_shapes(module: ir.Module) -> bool:
     """Computes shapes from those of the inputs with ops that LiteRT evaluates when it prepares a model::
 
         %s = tfl.shape(%x)                              %s = tfl.shape(%x)
@@ -41,20 +43,16 @@ class PrepareShapes:
 
     PACK is not one of them: faults ``packed-shape`` and ``moved-memory``.
     """
-
-    name = "prepare-shapes"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in defined_functions(module):
-            packed = _prepared(list(nested_operations(function.entry_block)))
-            for op in packed:
-                with ir.InsertionPoint(op), op.location:
-                    _slice_from_the_first(op)
-                    op.results[0].replace_all_uses_with(_concatenated(list(op.operands)))
-                _erase(op)
-            modified |= bool(packed)
-        return modified
+    modified = False
+    for function in defined_functions(module):
+        packed = _prepared(list(nested_operations(function.entry_block)))
+        for op in packed:
+            with ir.InsertionPoint(op), op.location:
+                _slice_from_the_first(op)
+                op.results[0].replace_all_uses_with(_concatenated(list(op.operands)))
+            _erase(op)
+        modified |= bool(packed)
+    return modified
 
 
 def _prepared(ops: Sequence[ir.OpView]) -> list[ir.OpView]:

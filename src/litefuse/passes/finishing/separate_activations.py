@@ -6,13 +6,14 @@ from types import MappingProxyType
 
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 
 _FUSED = "fused_activation_function"
 _OPS = MappingProxyType({"RELU": "tfl.relu", "RELU6": "tfl.relu6", "RELU_N1_TO_1": "tfl.relu_n1_to_1"})
 
 
-class SeparateActivations:
+@module_pass
+def separate_activations(module: ir.Module) -> bool:
     """Takes fused activations out of TRANSPOSE_CONV::
 
         %y = tfl.transpose_conv(%s, %w, %x, %b) {fused_activation_function = "RELU"}
@@ -22,11 +23,7 @@ class SeparateActivations:
     OpenVINO leaves them out, and TensorFlow Lite before 2.13 has none there. XNNPACK fuses them itself. Those that
     integers are made of stay: what is outside of their range is outside of that of the integers.
     """
-
-    name = "separate-activations"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.transpose_conv": _separate})
+    return visit_ops(module, {"tfl.transpose_conv": _separate})
 
 
 def _separate(op: ir.OpView) -> bool:

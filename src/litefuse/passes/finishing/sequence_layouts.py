@@ -8,6 +8,7 @@ from litefuse.ir.call_graph import all_operations
 from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice, transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import erase_unused, operand_owners
 
 _SWAPPED = {0: 1, 1: 0}
@@ -16,7 +17,8 @@ _BITS = 3  # of the masks of a slice of rank 3
 _KEPT = ("tfl.concatenation", "tfl.reverse_v2")
 
 
-class CancelLayoutChanges:
+@module_pass
+def cancel_layout_changes(module: ir.Module) -> bool:
     """Drops transpositions of the first two dimensions that cancel, or that are none::
 
         %a = tfl.transpose(%x, [1, 0, 2])         %y = tfl.reverse_v2(%x, [1])
@@ -32,15 +34,11 @@ class CancelLayoutChanges:
     fast if time comes first, as it computes the rows of a batch together: there, transpositions are dropped where they
     cancel, as between layers of both directions, whose results are reversed and joined in between.
     """
-
-    name = "cancel-layout-changes"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        # Each change may make room for others before and behind it.
-        while any(_RULES[op.name](op) for op in all_operations(module) if op.name in _RULES):
-            modified = True
-        return modified
+    modified = False
+    # Each change may make room for others before and behind it.
+    while any(_RULES[op.name](op) for op in all_operations(module) if op.name in _RULES):
+        modified = True
+    return modified
 
 
 def _put_batch_first(op: ir.OpView) -> bool:

@@ -13,6 +13,7 @@ from litefuse.ir.call_graph import (
 from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.ops.dims import Shape
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import erase_unused
 from litefuse.ir.shapes.result_types import FORWARDING, inferred_shape
 from litefuse.ir.types import ranked_type, shape_of
@@ -21,7 +22,8 @@ from litefuse.ir.types import ranked_type, shape_of
 _SIZES = frozenset({"tfl.pack", "tfl.shape", "tfl.strided_slice"})
 
 
-class TypeStaticShapes:
+@module_pass
+def type_static_shapes(module: ir.Module) -> bool:
     """Gives results their shapes where these are known, although the types do not say so::
 
         tfl.fill([1, 64], 0.0) : tensor<?x64xf32>         -->  tensor<1x64xf32>
@@ -31,29 +33,25 @@ class TypeStaticShapes:
     Fusions emit states before the shapes of inputs are set. Sizes that are computed for a BROADCAST_TO become
     constants: tflite-micro takes no others.
     """
-
-    name = "type-static-shapes"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in defined_functions(module):
-            for op in nested_operations(function.entry_block):
-                if len(op.results) != 1 or not op.name.startswith("tfl.") or not _is_open(op.results[0]):
-                    continue
-                # Values that a terminator or a call forwards are typed elsewhere too; nothing calls public functions.
-                users = {use.owner.name for use in op.results[0].uses}
-                if users & FORWARDING - ({"func.return"} if is_public(function) else set()):
-                    continue
-                shape = _shape(op)
-                if shape is not None and None not in shape:
-                    op.results[0].set_type(ranked_type(shape, ir.ShapedType(op.results[0].type).element_type))
-                    modified = True
-            if is_public(function):
-                update_function_type(function)
-            for op in list(nested_operations(function.entry_block)):
-                if op.name == "tfl.broadcast_to":
-                    modified = _with_constant_sizes(op) or modified
-        return modified
+    modified = False
+    for function in defined_functions(module):
+        for op in nested_operations(function.entry_block):
+            if len(op.results) != 1 or not op.name.startswith("tfl.") or not _is_open(op.results[0]):
+                continue
+            # Values that a terminator or a call forwards are typed elsewhere too; nothing calls public functions.
+            users = {use.owner.name for use in op.results[0].uses}
+            if users & FORWARDING - ({"func.return"} if is_public(function) else set()):
+                continue
+            shape = _shape(op)
+            if shape is not None and None not in shape:
+                op.results[0].set_type(ranked_type(shape, ir.ShapedType(op.results[0].type).element_type))
+                modified = True
+        if is_public(function):
+            update_function_type(function)
+        for op in list(nested_operations(function.entry_block)):
+            if op.name == "tfl.broadcast_to":
+                modified = _with_constant_sizes(op) or modified
+    return modified
 
 
 def _with_constant_sizes(op: ir.OpView) -> bool:

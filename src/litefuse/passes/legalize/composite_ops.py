@@ -9,10 +9,11 @@ from typing import Any
 from litefuse.ir.attributes import COMPOSITE, attribute_value, custom_code
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 
 
-class EmitCompositeOps:
+@module_pass
+def emit_composite_ops(module: ir.Module) -> bool:
     """Converts the composites that ``Builder.composite`` created to the ops that are exported.
 
     ::
@@ -20,11 +21,7 @@ class EmitCompositeOps:
         "tfl.custom"(%x) {custom_code = "litefuse.composite", name = "my.op", attributes = {k = 1}, decomposition = @f}
         -> "vhlo.composite_v1"(%x) {name = #vhlo.string_v1<"my.op">, ...}
     """
-
-    name = "emit-composite-ops"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.custom": _emitted})
+    return visit_ops(module, {"tfl.custom": _emitted})
 
 
 def _emitted(op: ir.OpView) -> Sequence[ir.Value] | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from litefuse.ir.constants import splat_number, stored
 from litefuse.ir.litert_ops import arithmetic
 from litefuse.ir.mlir import ir
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 
 _EXPONENTS = frozenset({2, 3, 4})
 
 
-class ExpandPowers:
+@module_pass
+def expand_powers(module: ir.Module) -> bool:
     """Replaces powers by products, as POW computes a logarithm and an exponential per element, and is not delegated::
 
         %y = tfl.pow(%x, 3.0)   -->   %s = tfl.mul(%x, %x)
@@ -18,11 +19,7 @@ class ExpandPowers:
 
     It runs after the engine, which recognizes GELU by its cube.
     """
-
-    name = "expand-powers"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.pow": _expanded})
+    return visit_ops(module, {"tfl.pow": _expanded})
 
 
 def _exponent(op: ir.OpView) -> int | None:

@@ -9,10 +9,11 @@ import numpy as np
 from litefuse.ir.constants import int32_constant, string_elements, tensor_constant
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import Visitor, visit_ops
+from litefuse.ir.passes import Visitor, module_pass, visit_ops
 
 
-class LowerInplaceOps:
+@module_pass
+def lower_inplace_ops(module: ir.Module) -> bool:
     """Rewrites the ops of TensorFlow's ``inplace_ops`` as ops without side effects::
 
         %x = tf.Empty(%shape)                        %x = tf.Fill(%shape, 0)
@@ -23,11 +24,7 @@ class LowerInplaceOps:
     (``tensorflow/core/kernels/inplace_ops.cc``). This requires that a model does not read the operand of such an op
     afterwards, so that the write into it cannot be observed. The elements of ``Empty`` are undefined; here zeros.
     """
-
-    name = "lower-inplace-ops"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, _LOWERED, nested=False)
+    return visit_ops(module, _LOWERED, nested=False)
 
 
 def _empty(op: ir.OpView) -> ir.Value:

@@ -20,7 +20,7 @@ from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import REASON, is_chosen, is_option, left_over, tensorflow_name, tensorflow_op
 from litefuse.passes.legalize.rewriting import Rewriting, Rewritings, spliced
 from litefuse.passes.legalize.seen_ops import replace_results
-from litefuse.passes.weights.fold_constants import FoldConstants
+from litefuse.passes.weights.fold_constants import fold_constants
 
 
 class DecomposeOps(NamedTuple):
@@ -71,7 +71,7 @@ class DecomposeOps(NamedTuple):
                 _erase_unused(function)
                 update_function_type(function)  # a rewriting may refine a result's shape
         if modified:
-            FoldConstants().run(module)  # such as casts of weights
+            fold_constants.run(module)  # such as casts of weights
         return modified
 
 

@@ -7,10 +7,11 @@ import numpy as np
 from litefuse.ir.constants import CONSTANTS, stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 
 
-class MultiplyMatrices:
+@module_pass
+def multiply_matrices(module: ir.Module) -> bool:
     """Replaces products with transposed matrices that are computed::
 
         %t = tfl.transpose(%b : tensor<8x9xf32>, [1, 0])
@@ -20,11 +21,7 @@ class MultiplyMatrices:
     XNNPACK's BATCH_MATMUL takes no empty tensors. The pass runs after weights are placed, as what a loop passes through
     may be a constant only then.
     """
-
-    name = "multiply-matrices"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.fully_connected": _replace})
+    return visit_ops(module, {"tfl.fully_connected": _replace})
 
 
 def _replace(op: ir.OpView) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from litefuse.ir.constants import constant_behind, is_zero, tensor_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 
 _FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 _ZEROS = {"f16": np.float16, "f32": np.float32, "i32": np.int32, "i64": np.int64}
@@ -19,7 +19,8 @@ _FACTORS = {"tf.Mul": (0, 1), "tf.FusedBatchNorm": (1,), "tf.FusedBatchNormV2": 
 _TERMS = {"tf.Add": (0, 1), "tf.AddV2": (0, 1), "tf.Sub": (1,)}
 
 
-class KeepZeroOperands:
+@module_pass
+def keep_zero_operands(module: ir.Module) -> bool:
     """Prevents the engine from recognizing operands whose elements are all zero.
 
     For the faults ``zero-factor`` and ``zero-scale``, the last element of a float factor becomes -0.0. The products are
@@ -28,11 +29,7 @@ class KeepZeroOperands:
 
     For the fault ``zeros-of-another-shape``, the zeros of ``x + zeros_like(y)`` are filled with the shape of ``y``.
     """
-
-    name = "keep-zero-operands"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, dict.fromkeys({**_FACTORS, **_TERMS}, _keep_zeros), nested=False)
+    return visit_ops(module, dict.fromkeys({**_FACTORS, **_TERMS}, _keep_zeros), nested=False)
 
 
 def _keep_zeros(op: ir.OpView) -> bool:

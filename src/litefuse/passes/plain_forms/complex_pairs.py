@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.purity import erase_unused
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, sliced
 
 _PARTS = {"tfl.real": 0, "tfl.imag": 1}
 
 
-class ComplexPairs:
+@module_pass
+def complex_pairs(module: ir.Module) -> bool:
     """Takes parts of pairs in the place of parts of complex numbers::
 
         %p = tfl.pack(%re, %im) {axis = 3} : tensor<1x4x8x2xf32>
@@ -20,11 +21,7 @@ class ComplexPairs:
 
     Reshapes in between are applied to the pairs. What is computed in complex numbers stays.
     """
-
-    name = "complex-pairs"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, dict.fromkeys((*_PARTS, "tfl.bitcast"), _take))
+    return visit_ops(module, dict.fromkeys((*_PARTS, "tfl.bitcast"), _take))
 
 
 def _take(op: ir.OpView) -> bool:

@@ -12,7 +12,7 @@ from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.litert_ops import arithmetic, concatenation, element, int32_scalar, int32_vector, integers, sizes_of
 from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op, create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.types import is_float32
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
@@ -21,7 +21,8 @@ from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 _MAX_HEIGHT, _MAX_WINDOW = 256, 1 << 16
 
 
-class UnpackReversals:
+@module_pass
+def unpack_reversals(module: ir.Module) -> bool:
     """Takes a tensor apart and packs it in the other order::
 
         %y = tfl.reverse_v2(%x : tensor<3x1x4xf32>, [0])
@@ -30,11 +31,7 @@ class UnpackReversals:
 
     For targets that leave REVERSE_V2 to the CPU. Neither op computes anything, and both keep the scale of integers.
     """
-
-    name = "unpack-reversals"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.reverse_v2": _unpacked})
+    return visit_ops(module, {"tfl.reverse_v2": _unpacked})
 
 
 def _unpacked(op: ir.OpView) -> ir.Value | None:

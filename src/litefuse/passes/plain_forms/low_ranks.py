@@ -32,7 +32,7 @@ class LowerRanks:
              %y = tfl.reshape(%1, [1, 16, 2, 2, 8])
 
     Axes that an op treats alike, and that are neighbors in memory before it and behind it, are one axis for it. What
-    cannot be computed at the rank stays as it is. Between two ops, only one reshape is left (:class:`JoinReshapes`),
+    cannot be computed at the rank stays as it is. Between two ops, only one reshape is left (:func:`join_reshapes`),
     so that no tensor of the higher rank is.
 
     Attributes:

@@ -11,7 +11,7 @@ from litefuse.ir.constants import CONSTANTS, pseudo_constant, stored
 from litefuse.ir.litert_ops import arithmetic, concatenation, gathered, int32_vector, transposed
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
 # The most zeros that are stored.
@@ -19,7 +19,8 @@ _MOST_ZEROS = 4096
 _INT32 = np.iinfo(np.int32)
 
 
-class FlattenIds:
+@module_pass
+def flatten_ids(module: ir.Module) -> bool:
     """Gathers by a vector of int32 ids::
 
         %y = tfl.gather(%table : tensor<100x8xf32>, %ids : tensor<2x5xi64>)
@@ -31,11 +32,7 @@ class FlattenIds:
     of relative positions, become the places of the elements in all of the table; other batched gathers, and those of
     open size, stay.
     """
-
-    name = "flatten-ids"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.gather": _by_flat_ids})
+    return visit_ops(module, {"tfl.gather": _by_flat_ids})
 
 
 def _by_flat_ids(op: ir.OpView) -> ir.Value | None:
@@ -84,7 +81,8 @@ def _number(op: ir.OpView, name: str) -> int:
     return ir.IntegerAttr(op.attributes[name]).value
 
 
-class PlainOperands:
+@module_pass
+def plain_operands(module: ir.Module) -> bool:
     """Gives some ops other operands, with the same results::
 
         tfl.select_v2(%c, %x : tensor<2x8x1xf32>, %y : tensor<2x8x8xf32>)
@@ -103,11 +101,7 @@ class PlainOperands:
     What SELECT_V2 chooses from is whole or a scalar, the first factor of BATCH_MATMUL no constant, CUMSUM of floats:
     sums of integers are the same in any order. Few zeros are a constant. Only where all sizes are known.
     """
-
-    name = "plain-operands"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, dict.fromkeys(_RULES, _rewritten))
+    return visit_ops(module, dict.fromkeys(_RULES, _rewritten))
 
 
 def _rewritten(op: ir.OpView) -> ir.Value | bool | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from litefuse.ir.litert_ops import MASKS, int32_vector, integers, strided_slice
 from litefuse.ir.mlir import ir
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
 
@@ -18,7 +18,8 @@ class _Range(NamedTuple):
     length: int
 
 
-class PlainSlices:
+@module_pass
+def plain_slices(module: ir.Module) -> bool:
     """Takes STRIDED_SLICE apart, and drops what takes everything::
 
         tfl.strided_slice(%x : tensor<4x6x8xf32>, [0, 1, 0], [0, 2, 0], [1, 1, 2])
@@ -31,11 +32,7 @@ class PlainSlices:
 
     The masks are those of TensorFlow's ``tf.strided_slice``.
     """
-
-    name = "plain-slices"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tfl.strided_slice": _apart})
+    return visit_ops(module, {"tfl.strided_slice": _apart})
 
 
 def _apart(op: ir.OpView) -> ir.Value | None:

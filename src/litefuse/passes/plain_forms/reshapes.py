@@ -12,6 +12,7 @@ from litefuse.ir.constants import pseudo_constant, stored
 from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import is_used
 
 # The dtypes of constants that are reshaped here; others get an op.
@@ -51,31 +52,28 @@ def resized(kind: ir.Type, shape: Sequence[int]) -> ir.RankedTensorType:
     return ir.RankedTensorType.get(list(shape), ir.RankedTensorType(kind).element_type)
 
 
-class JoinReshapes:
+@module_pass
+def join_reshapes(module: ir.Module) -> bool:
     """Reshapes once, or not at all::
 
     %0 = tfl.reshape(%x : tensor<2x6xf32>, [2, 3, 2])
     %1 = tfl.reshape(%0, [12])                         -->  %1 = tfl.reshape(%x, [12])
     %2 = tfl.reshape(%1, [2, 6])                            %x in the place of %2
     """
-
-    name = "join-reshapes"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        reshapes = [op for op in all_operations(module) if op.name == "tfl.reshape"]
-        for op in reshapes:
-            source = op.operands[0]
-            while (inner := producer(source, "tfl.reshape")) is not None:
-                source = inner.operands[0]
-            if (source == op.operands[0] and source.type != op.results[0].type) or not is_fixed(source, op.results[0]):
-                continue
-            with ir.InsertionPoint(op), op.location:
-                shape = ir.RankedTensorType(op.results[0].type).shape
-                op.results[0].replace_all_uses_with(reshaped(source, shape))
+    modified = False
+    reshapes = [op for op in all_operations(module) if op.name == "tfl.reshape"]
+    for op in reshapes:
+        source = op.operands[0]
+        while (inner := producer(source, "tfl.reshape")) is not None:
+            source = inner.operands[0]
+        if (source == op.operands[0] and source.type != op.results[0].type) or not is_fixed(source, op.results[0]):
+            continue
+        with ir.InsertionPoint(op), op.location:
+            shape = ir.RankedTensorType(op.results[0].type).shape
+            op.results[0].replace_all_uses_with(reshaped(source, shape))
+        modified = True
+    for op in reversed(reshapes):
+        if not is_used(op):
+            op.erase()
             modified = True
-        for op in reversed(reshapes):
-            if not is_used(op):
-                op.erase()
-                modified = True
-        return modified
+    return modified

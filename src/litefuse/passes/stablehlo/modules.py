@@ -11,7 +11,7 @@ from typing import NamedTuple
 from litefuse.errors import GraphError
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, stablehlo
-from litefuse.passes.control_flow.limit_ops import LimitOps
+from litefuse.passes.control_flow.limit_ops import limit_ops
 
 # Checks that the sizes are those that the program was exported for: the model's own shapes imply that already.
 _ASSERTIONS = frozenset({"shape_assertion"})
@@ -151,7 +151,7 @@ def read_module(program: bytes) -> ir.Module:
         module = dialect.deserialize_portable_artifact(context, without_annotations(program))
         assert isinstance(module, ir.Module)
         _drop_assertions(module)
-        LimitOps().run(module)
+        limit_ops.run(module)
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce", "cse")
     except (ir.MLIRError, ValueError, RuntimeError) as error:
         raise GraphError(

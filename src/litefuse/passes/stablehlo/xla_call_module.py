@@ -10,7 +10,7 @@ from litefuse.ir.call_graph import functions, update_function_type
 from litefuse.ir.locations import node_name
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.purity import is_used
 from litefuse.ir.types import tensor_type_of
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from litefuse.passes.stablehlo.translation import Translation
 
 
-class LowerXlaCallModule:
+@module_pass
+def lower_xla_call_module(module: ir.Module) -> bool:
     """Translates the programs of ``XlaCallModule`` into TensorFlow ops, in place::
 
         tf.XlaCallModule(%x, %w) {module = "..."}   -->   tf.Relu(tf.MatMul(%x, %w))
@@ -30,11 +31,7 @@ class LowerXlaCallModule:
     Raises:
         GraphError: A program that cannot be read, or an op without a translation.
     """
-
-    name = "lower-xla-call-module"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tf.XlaCallModule": lambda op: _translate(module, op)}, nested=False)
+    return visit_ops(module, {"tf.XlaCallModule": lambda op: _translate(module, op)}, nested=False)
 
 
 def _translate(module: ir.Module, op: ir.OpView) -> bool:

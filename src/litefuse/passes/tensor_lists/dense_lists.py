@@ -12,6 +12,7 @@ from litefuse.ir.call_graph import callees, callees_first, functions, operations
 from litefuse.ir.constants import integer_constant, tensor_constant
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.ops.dims import Dim
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import replace_op
 from litefuse.ir.tensorflow_op import NotDecomposed
 from litefuse.ir.types import is_variant
@@ -34,7 +35,8 @@ _OF_SOME_SIZE = frozenset(
 )
 
 
-class LowerTensorLists:
+@module_pass
+def lower_tensor_lists(module: ir.Module) -> bool:
     """Makes a dense tensor ``[length, *item]`` of every tensor list, also where loops and branches hand it on::
 
         %l = tf.TensorListReserve(%shape, %n)       %l = tf.Fill([%n, %batch, 5], 0)
@@ -49,22 +51,18 @@ class LowerTensorLists:
     Raises:
         ConversionError: The sizes of a list cannot be told.
     """
-
-    name = "lower-tensor-lists"
-
-    def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
-        if not any(map(has_lists, by_symbol.values())):
-            return False
-        separate_callers(by_symbol, shared=_without_lists(by_symbol))
-        take_ragged_items_apart(by_symbol)
-        remove_optionals(by_symbol)
-        while webs := find_webs(by_symbol):  # first those whose items are tensors, then those that have these as items
-            _make_webs_dense(webs, by_symbol)
-        for function in by_symbol.values():
-            if not function.is_external:
-                update_function_type(function)
-        return True
+    by_symbol = functions(module)
+    if not any(map(has_lists, by_symbol.values())):
+        return False
+    separate_callers(by_symbol, shared=_without_lists(by_symbol))
+    take_ragged_items_apart(by_symbol)
+    remove_optionals(by_symbol)
+    while webs := find_webs(by_symbol):  # first those whose items are tensors, then those that have these as items
+        _make_webs_dense(webs, by_symbol)
+    for function in by_symbol.values():
+        if not function.is_external:
+            update_function_type(function)
+    return True
 
 
 def _make_webs_dense(webs: dict[ir.Value, Web], by_symbol: Mapping[str, func.FuncOp]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from litefuse.ir.call_graph import all_operations, functions, operations
 from litefuse.ir.mlir import ir, producer
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import replace_op
 
 
-class MergeHandles:
+@module_pass
+def merge_handles(module: ir.Module) -> bool:
     """Merges the handles of each variable in each function::
 
         %a = tfl.var_handle "v"                   %a = tfl.var_handle "v"
@@ -17,24 +19,21 @@ class MergeHandles:
 
     Inlined functions have handles of their own. Fault ``handles-of-one-variable``.
     """
-
-    name = "merge-handles"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in functions(module).values():
-            handles: dict[tuple[str, str], ir.OpView] = {}
-            for op in operations(function):
-                if op.name != "tfl.var_handle":
-                    continue
-                first = handles.setdefault((str(op.attributes["container"]), str(op.attributes["shared_name"])), op)
-                if first is not op:
-                    replace_op(op, [first.results[0]])
-                    modified = True
-        return modified
+    modified = False
+    for function in functions(module).values():
+        handles: dict[tuple[str, str], ir.OpView] = {}
+        for op in operations(function):
+            if op.name != "tfl.var_handle":
+                continue
+            first = handles.setdefault((str(op.attributes["container"]), str(op.attributes["shared_name"])), op)
+            if first is not op:
+                replace_op(op, [first.results[0]])
+                modified = True
+    return modified
 
 
-class SeparateReads:
+@module_pass
+def separate_reads(module: ir.Module) -> bool:
     """Reads a variable once for each operand, if an op takes the same read more than once::
 
         %a = tfl.read_variable(%v)                %a = tfl.read_variable(%v)
@@ -44,18 +43,14 @@ class SeparateReads:
 
     Fault ``variable-that-is-both-operands``.
     """
-
-    name = "separate-reads"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for op in all_operations(module, nested=False):
-            seen: set[ir.Value] = set()
-            for index, value in enumerate(op.operands):
-                read = producer(value, "tfl.read_variable")
-                if value in seen and read is not None:
-                    copy = read.operation.clone(ip=ir.InsertionPoint.after(read.operation))
-                    op.operands[index] = copy.operation.result
-                    modified = True
-                seen.add(value)
-        return modified
+    modified = False
+    for op in all_operations(module, nested=False):
+        seen: set[ir.Value] = set()
+        for index, value in enumerate(op.operands):
+            read = producer(value, "tfl.read_variable")
+            if value in seen and read is not None:
+                copy = read.operation.clone(ip=ir.InsertionPoint.after(read.operation))
+                op.operands[index] = copy.operation.result
+                modified = True
+            seen.add(value)
+    return modified

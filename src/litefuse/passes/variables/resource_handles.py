@@ -30,6 +30,7 @@ from litefuse.ir.call_graph import (
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import is_resource, is_variant, resource_value_type, tensor_type_of
 
@@ -52,7 +53,8 @@ _KEYS = {"tf.LookupTableFindV2": 1, "tf.LookupTableImportV2": 1, "tf.LookupTable
 _VALUES = {"tf.LookupTableFindV2": 2, "tf.LookupTableImportV2": 2, "tf.LookupTableInsertV2": 2}
 
 
-class LiftReads:
+@module_pass
+def lift_reads(module: ir.Module) -> bool:
     """Turns resource arguments that are only read into value arguments::
 
         call @f(%handle, %x)            %v = tf.ReadVariableOp(%handle)
@@ -66,29 +68,25 @@ class LiftReads:
     where a constant costs no copying. A function that writes any resource is left alone, since the read might have to
     come after the write.
     """
-
-    name = "lift-reads"
-
-    def run(self, module: ir.Module) -> bool:
-        by_symbol = functions(module)
-        call_sites: dict[str, list[ir.OpView]] = defaultdict(list)
-        for function in by_symbol.values():
-            for op in operations(function):
-                for symbol in callees(op):
-                    call_sites[symbol].append(op)
-        order = callees_first(by_symbol)
-        writers = _writing_functions(by_symbol, order)
-        modified = False
-        for symbol in order:
-            function = by_symbol[symbol]
-            sites = call_sites[symbol]
-            if symbol in writers or is_public(function) or any(site.name not in _PLAIN_CALLS for site in sites):
-                continue
-            reads = _only_read(function)
-            if reads:
-                _lift(function, reads, sites)
-                modified = True
-        return modified
+    by_symbol = functions(module)
+    call_sites: dict[str, list[ir.OpView]] = defaultdict(list)
+    for function in by_symbol.values():
+        for op in operations(function):
+            for symbol in callees(op):
+                call_sites[symbol].append(op)
+    order = callees_first(by_symbol)
+    writers = _writing_functions(by_symbol, order)
+    modified = False
+    for symbol in order:
+        function = by_symbol[symbol]
+        sites = call_sites[symbol]
+        if symbol in writers or is_public(function) or any(site.name not in _PLAIN_CALLS for site in sites):
+            continue
+        reads = _only_read(function)
+        if reads:
+            _lift(function, reads, sites)
+            modified = True
+    return modified
 
 
 def _writing_functions(by_symbol: dict[str, func.FuncOp], order: Sequence[str]) -> set[str]:
@@ -131,7 +129,8 @@ def _lift(function: func.FuncOp, reads: dict[int, list[ir.OpView]], sites: Seque
     update_function_type(function)
 
 
-class SinkHandles:
+@module_pass
+def sink_handles(module: ir.Module) -> bool:
     """Moves handles into the functions that use them: then no resource is an argument, result or loop variable.
 
     A function that is called with different resources is copied for each combination. Functions without callers are
@@ -141,11 +140,7 @@ class SinkHandles:
         GraphError: The resource in use depends on data (a branch or a loop changes it), or functions call each other in
             a cycle.
     """
-
-    name = "sink-handles"
-
-    def run(self, module: ir.Module) -> bool:
-        return _Sinker(module).run()
+    return _Sinker(module).run()
 
 
 # The handles that a call passes: the defining op of each one, None for an argument that is not a resource.
@@ -282,7 +277,8 @@ def _rebuild_call(op: ir.OpView, binding: _Binding, returned: tuple[ir.OpView | 
     op.operation.erase()
 
 
-class CheckHandles:
+@module_pass
+def check_handles(module: ir.Module) -> bool:
     """Refuses tables that are read as variables, lookups in variables, and keys or values of other dtypes.
 
     The passes and the engine assume what TensorFlow only checks when it runs the op. Handles must be next to their uses
@@ -291,15 +287,11 @@ class CheckHandles:
     Raises:
         GraphError: There is one; the message names the node, the op, and the expected and actual type.
     """
-
-    name = "check-handles"
-
-    def run(self, module: ir.Module) -> bool:
-        for op in all_operations(module, nested=False):
-            for position, operand in enumerate(op.operands):
-                if is_resource(operand) and not is_call(op) and op.name not in _NEUTRAL:
-                    _check(op, position, operand)
-        return False
+    for op in all_operations(module, nested=False):
+        for position, operand in enumerate(op.operands):
+            if is_resource(operand) and not is_call(op) and op.name not in _NEUTRAL:
+                _check(op, position, operand)
+    return False
 
 
 def _check(op: ir.OpView, position: int, handle: ir.Value) -> None:

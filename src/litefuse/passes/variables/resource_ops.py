@@ -9,14 +9,15 @@ import numpy as np
 from litefuse.ir.constants import int32_constant, tensor_constant
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
-from litefuse.ir.passes import Visitor, visit_ops
+from litefuse.ir.passes import Visitor, module_pass, visit_ops
 from litefuse.ir.types import assign_variable, resource_value_type
 
 # How far a generator's counter advances for each number that is drawn from it.
 _SKIPPED = 256
 
 
-class DecomposeResourceOps:
+@module_pass
+def decompose_resource_ops(module: ir.Module) -> bool:
     """Rewrites ops that combine a variable access with something else::
 
         %y = tf.ResourceGather(%v, %ids)         %t = tf.ReadVariableOp(%v)
@@ -26,11 +27,7 @@ class DecomposeResourceOps:
 
     Afterwards a use of a variable other than ``tf.ReadVariableOp`` is a write.
     """
-
-    name = "decompose-resource-ops"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, _DECOMPOSITIONS, nested=False)
+    return visit_ops(module, _DECOMPOSITIONS, nested=False)
 
 
 def _read(handle: ir.Value, value_type: ir.Type) -> ir.Value:

@@ -15,6 +15,7 @@ from litefuse.ir.call_graph import defined_functions, nested_operations
 from litefuse.ir.constants import absent_operand, pseudo_constant, stored
 from litefuse.ir.engine.lowering import flatbuffer, set_signature
 from litefuse.ir.mlir import func, ir, producer
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import is_used
 
 # Ops that compute.
@@ -91,7 +92,8 @@ class _Origin(NamedTuple):
     sparse: bool
 
 
-class FoldConstants:
+@module_pass
+def fold_constants(module: ir.Module) -> bool:
     """Folds ops on constants::
 
         %r = tfl.range(0, 80, 1)
@@ -104,18 +106,14 @@ class FoldConstants:
     dimension is stored once if its user broadcasts, such as the mask of the rows that ``tf.tensor_scatter_nd_update``
     replaces. A mask of single elements is large, and still computed in each call.
     """
-
-    name = "fold-constants"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in defined_functions(module):
-            ops = list(nested_operations(function.entry_block))
-            finds_places = any(op.name == "tfl.where" for op in ops)  # few models have one
-            modified = _fold(ops) or modified
-            if finds_places:
-                modified = _fold_places(list(nested_operations(function.entry_block))) or modified
-        return modified
+    modified = False
+    for function in defined_functions(module):
+        ops = list(nested_operations(function.entry_block))
+        finds_places = any(op.name == "tfl.where" for op in ops)  # few models have one
+        modified = _fold(ops) or modified
+        if finds_places:
+            modified = _fold_places(list(nested_operations(function.entry_block))) or modified
+    return modified
 
 
 def _fold(ops: Sequence[ir.OpView]) -> bool:

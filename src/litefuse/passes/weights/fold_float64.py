@@ -16,6 +16,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.ops.facts import FLOATS, INTEGERS, MALFORMED, Op, Tensor, Undecided
 from litefuse.ir.ops.numbers import FUNCTIONS, FUNCTIONS_OF_FLOAT64, MOVES
 from litefuse.ir.ops.values import VALUES
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import is_used
 from litefuse.passes.weights.fold_constants import LARGEST_FOLDED, is_used_among
 
@@ -90,7 +91,8 @@ class _Known(NamedTuple):
     wide: bool
 
 
-class FoldFloat64:
+@module_pass
+def fold_float64(module: ir.Module) -> bool:
     """Computes what is made of constants by way of float64 or uint64, as TensorFlow does::
 
         %l = tf.Log(tf.RealDiv(%n : tensor<24x24xf64>, %m))
@@ -99,12 +101,8 @@ class FoldFloat64:
     Models compute the buckets of relative positions this way, and JAX counts random numbers in uint64. The engine would
     fold some of these ops, and LiteRT has none of them in these dtypes.
     """
-
-    name = "fold-float64"
-
-    def run(self, module: ir.Module) -> bool:
-        folded = [_fold(list(nested_operations(function.entry_block))) for function in defined_functions(module)]
-        return any(folded)
+    folded = [_fold(list(nested_operations(function.entry_block))) for function in defined_functions(module)]
+    return any(folded)
 
 
 def _fold(ops: Sequence[ir.OpView]) -> bool:

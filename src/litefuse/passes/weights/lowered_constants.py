@@ -12,6 +12,7 @@ from litefuse.ir.call_graph import (
 )
 from litefuse.ir.constants import CONSTANTS, DENSE_CONSTANTS, stored
 from litefuse.ir.mlir import ir
+from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import is_used
 
 # Ops that pass their operands on, and those whose states are operands: two states may begin as equal constants.
@@ -24,30 +25,27 @@ _OTHERS = frozenset(
 )
 
 
-class CheckConstants:
+@module_pass
+def check_constants(module: ir.Module) -> bool:
     """Refuses constants of dynamic shape, which the faults ``zero-factor`` and ``constants-of-open-shape`` create.
 
     Raises:
         LoweringError: There is such a constant.
     """
-
-    name = "check-constants"
-
-    def run(self, module: ir.Module) -> bool:
-        for function in functions(module).values():
-            for op in operations(function):
-                value = stored(op.results[0]) if op.name in DENSE_CONSTANTS else None
-                if value is not None and not value.type.has_static_shape:
-                    raise LoweringError(
-                        f"the engine made a constant of the dynamic shape {value.type} of an op; "
-                        "the model would be wrong",
-                        where=f"function {function_symbol(function)}, {op.location}",
-                        hint="Fix the sizes of the inputs, or leave out a multiplication by a constant zero.",
-                    )
-        return False
+    for function in functions(module).values():
+        for op in operations(function):
+            value = stored(op.results[0]) if op.name in DENSE_CONSTANTS else None
+            if value is not None and not value.type.has_static_shape:
+                raise LoweringError(
+                    f"the engine made a constant of the dynamic shape {value.type} of an op; the model would be wrong",
+                    where=f"function {function_symbol(function)}, {op.location}",
+                    hint="Fix the sizes of the inputs, or leave out a multiplication by a constant zero.",
+                )
+    return False
 
 
-class DropConstants:
+@module_pass
+def drop_constants(module: ir.Module) -> bool:
     """Erases constants without uses (fault ``unused-constants``), and those that repeat another one of the function::
 
         %a = arith.constant dense<1>                    %a = arith.constant dense<1>
@@ -59,18 +57,14 @@ class DropConstants:
     brings constants of its own, which are a tensor each in the file. What a function, a branch or a loop gets or
     returns stays as it is.
     """
-
-    name = "drop-constants"
-
-    def run(self, module: ir.Module) -> bool:
-        modified = False
-        for function in defined_functions(module):
-            modified = _merge(function.entry_block) or modified
-        for op in all_operations(module):
-            if op.name in CONSTANTS and not is_used(op):
-                op.operation.erase()
-                modified = True
-        return modified
+    modified = False
+    for function in defined_functions(module):
+        modified = _merge(function.entry_block) or modified
+    for op in all_operations(module):
+        if op.name in CONSTANTS and not is_used(op):
+            op.operation.erase()
+            modified = True
+    return modified
 
 
 def _merge(block: ir.Block) -> bool:

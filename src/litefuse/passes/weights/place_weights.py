@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from litefuse.ir.importer.constants import loaded_attribute
 from litefuse.ir.mlir import ir
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.purity import replace_op
 from litefuse.ir.types import is_float32
 from litefuse.passes.weights.weights import Weights
@@ -48,13 +48,10 @@ class PlaceWeights(NamedTuple):
         return True
 
 
-class LoadWeights:
+@module_pass
+def load_weights(module: ir.Module) -> bool:
     """Passes the values of all weights to the engine."""
-
-    name = "load-weights"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, {"tf.Const": _load})
+    return visit_ops(module, {"tf.Const": _load})
 
 
 def _load(op: ir.OpView) -> bool:

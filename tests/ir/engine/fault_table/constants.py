@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.ir.engine.fault_table.fault import ENGINE_VERSION, Component, Fault
 
 _HIDDEN = "litefuse.ir.engine.hidden_constants"
-_QUOTIENT = "litefuse.passes.legalize.arithmetic.division.Quotient"
-_KEEP_ZEROS = "litefuse.passes.legalize.zero_operands.KeepZeroOperands"
-_CHECK = "litefuse.passes.weights.lowered_constants.CheckConstants"
+_QUOTIENT = "litefuse.passes.legalize.arithmetic.division.quotient"
+_KEEP_ZEROS = "litefuse.passes.legalize.zero_operands.keep_zero_operands"
+_CHECK = "litefuse.passes.weights.lowered_constants.check_constants"
 _NEUTRAL = "litefuse.passes.simplify.neutral_ops"
 _PROCESS = "litefuse.support.processes.process"
 _STRINGS = "litefuse.passes.legalize.strings.strings"
@@ -122,7 +122,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "constants-of-open-shape",
         "The constants in the decomposition of Lgamma get the operand's type; they have no elements if a dimension is "
         "dynamic.",
-        "litefuse.passes.legalize.arithmetic.gamma.Gamma",
+        "litefuse.passes.legalize.arithmetic.gamma.gamma",
         _CHECK,
     ),
     _fault(
@@ -134,7 +134,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "infinite-constants",
         "By default, infinite constants become the largest finite float.",
         "litefuse.ir.engine.lowering.lower",
-        "litefuse.passes.legalize.arithmetic.comparison.Classification",
+        "litefuse.passes.legalize.arithmetic.comparison.classification",
         "litefuse.passes.legalize.training.losses.CumulativeLogsumexp",
     ),
     _fault(
@@ -147,7 +147,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "constant-divisor",
         "A division by a constant becomes a product with its reciprocal, which adds a rounding.",
         "litefuse.passes.legalize.dtypes.quantization.FakeQuantize",
-        "litefuse.passes.legalize.images.crop_and_resize.CropAndResize",
+        "litefuse.passes.legalize.images.crop_and_resize.crop_and_resize",
     ),
     _fault(
         "sum-over-the-last",
@@ -186,14 +186,14 @@ CONSTANTS: tuple[Fault, ...] = (
     _fault(
         "unfolded-constants",
         "Pack, Prod, Split and Tile of constants are not folded, but computed in each call.",
-        "litefuse.passes.weights.fold_constants.FoldConstants",
+        "litefuse.passes.weights.fold_constants.fold_constants",
         "litefuse.passes.weights.cut_constants.CutConstants",
     ),
     _fault(
         "folds-whatever-the-size",
         "Ranges, fills and ops on their results are folded into constants of any size.",
         "litefuse.ir.engine.constant_sizes.check_folding",
-        "litefuse.passes.control_flow.litert_loops.FillBuffers",
+        "litefuse.passes.control_flow.litert_loops.fill_buffers",
     ),
     _fault(
         "running-sum-of-unsigned-constants",
@@ -216,7 +216,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "The process crashes if constant strings are reshaped, expanded or squeezed.",
         f"{_STRINGS}.ConstantStrings",
         f"{_STRINGS}.MovedStrings",
-        "litefuse.passes.legalize.arrays.searching.UniqueCounts",
+        "litefuse.passes.legalize.arrays.searching.unique_counts",
     ),
 )
 """The faults, grouped by subject."""

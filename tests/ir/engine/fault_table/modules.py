@@ -25,7 +25,7 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "loops-in-regions",
         "The bodies of loops remain regions, which the exporter refuses without a reason.",
-        "litefuse.passes.control_flow.litert_loops.OutlineLoops",
+        "litefuse.passes.control_flow.litert_loops.outline_loops",
     ),
     _fault(
         "stateless-loop",
@@ -35,12 +35,12 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "several-branches",
         "Case is not lowered.",
-        "litefuse.passes.control_flow.branches.LowerCase",
+        "litefuse.passes.control_flow.branches.lower_case",
     ),
     _fault(
         "lists-of-open-shape",
         "Tensor lists whose elements have a dynamic shape are refused.",
-        "litefuse.passes.tensor_lists.dense_lists.LowerTensorLists",
+        "litefuse.passes.tensor_lists.dense_lists.lower_tensor_lists",
     ),
     _fault(
         "table-of-other-dtypes",
@@ -61,7 +61,7 @@ MODULES: tuple[Fault, ...] = (
     _fault(
         "unused-constants",
         "The exporter writes unused constants.",
-        "litefuse.passes.weights.lowered_constants.DropConstants",
+        "litefuse.passes.weights.lowered_constants.drop_constants",
     ),
     _fault(
         "operands-of-different-dtypes",
@@ -127,7 +127,7 @@ MODULES: tuple[Fault, ...] = (
         "complex-attributes",
         "The value of a complex constant cannot be read: a TypeError is raised.",
         "litefuse.ir.engine.constant_sizes",
-        "litefuse.passes.weights.lowered_constants.CheckConstants",
+        "litefuse.passes.weights.lowered_constants.check_constants",
     ),
     _of_bindings(
         "unsigned-arrays",

@@ -9,8 +9,8 @@ _SPLIT = "litefuse.passes.simplify.split_products"
 _ELEMENTARY = f"{_LEGALIZE}.arithmetic.elementary"
 _EINSUM = f"{_LEGALIZE}.linear_algebra.einsum.Einsum"
 _FAKE_QUANTIZE = f"{_LEGALIZE}.dtypes.quantization.FakeQuantize"
-_QUANTIZE = f"{_LEGALIZE}.dtypes.quantization.QuantizeAndDequantize"
-_SCATTER_UPDATE = f"{_LEGALIZE}.arrays.scatter_update.ScatterUpdate"
+_QUANTIZE = f"{_LEGALIZE}.dtypes.quantization.quantize_and_dequantize"
+_SCATTER_UPDATE = f"{_LEGALIZE}.arrays.scatter_update.scatter_update"
 _WIDENED = f"{_LEGALIZE}.dtypes.widened.Widened"
 _DILATED = f"{_LEGALIZE}.windows.dilated_convolution.DilatedConvolution"
 _COLUMNS = f"{_LEGALIZE}.arrays.concatenation.FactoredColumns"
@@ -36,34 +36,34 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "bias-of-channels-first",
         "BiasAdd with channels first is transposed as if its operand had rank 4.",
-        f"{_LEGALIZE}.windows.channels_first.Bias",
+        f"{_LEGALIZE}.windows.channels_first.bias",
     ),
     _fault(
         "transposed-integer-factor",
         "The second factor of an integer matrix product is transposed to a tensor of unknown rank, and the product is "
         "not lowered.",
-        f"{_LEGALIZE}.linear_algebra.einsum.IntegerProduct",
+        f"{_LEGALIZE}.linear_algebra.einsum.integer_product",
     ),
     _fault(
         "transposed-complex-factor",
         "The second factor of a complex matrix product is transposed to a tensor of unknown rank, and the product is "
         "not lowered.",
-        f"{_LEGALIZE}.arithmetic.complex_numbers.ComplexProduct",
+        f"{_LEGALIZE}.arithmetic.complex_numbers.complex_product",
     ),
     _fault(
         "exponential-minus-one",
         "Expm1 becomes exp(x) - 1, whose relative error near 0 is unbounded.",
-        f"{_ELEMENTARY}.Expm1",
+        f"{_ELEMENTARY}.exponential_minus_one",
     ),
     _fault(
         "logarithm-of-one-plus",
         "Log1p becomes log(1 + x), whose relative error near 0 is unbounded.",
-        f"{_ELEMENTARY}.Log1p",
+        f"{_ELEMENTARY}.logarithm_of_one_plus",
     ),
     _fault(
         "product-with-logarithm-of-one-plus",
         "Xlog1py becomes x log(1 + y), whose relative error near 0 is unbounded.",
-        f"{_LEGALIZE}.arithmetic.division.Quotient",
+        f"{_LEGALIZE}.arithmetic.division.quotient",
     ),
     _fault(
         "softplus",
@@ -73,12 +73,12 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "transform-of-real-numbers",
         "FFT of real numbers becomes RFFT2D, which returns only half of the spectrum.",
-        f"{_LEGALIZE}.arithmetic.fourier.FourierTransform",
+        f"{_LEGALIZE}.arithmetic.fourier.fourier_transform",
     ),
     _fault(
         "addition-to-infinity",
         "TensorScatterAdd multiplies the elements that it adds to by 0, so an infinity among them becomes NaN.",
-        f"{_LEGALIZE}.arrays.segments.TensorScatter",
+        f"{_LEGALIZE}.arrays.segments.tensor_scatter",
     ),
     _fault(
         "replaced-infinity",
@@ -125,7 +125,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "integer-relu6",
         "max(min(x, 6), 0) of integers becomes Relu6, which is not lowered, since LiteRT's RELU6 supports floats only.",
-        f"{_LEGALIZE}.arithmetic.clip.IntegerRelu6",
+        f"{_LEGALIZE}.arithmetic.clip.integer_relu6",
     ),
     _fault(
         "gathered-conversion",
@@ -140,12 +140,12 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "int64-axes-of-roll",
         "Roll along several axes of int64 rolls along the first one alone.",
-        f"{_LEGALIZE}.arrays.roll.Roll",
+        f"{_LEGALIZE}.arrays.roll.roll",
     ),
     _fault(
         "zero-of-other-shape",
         "MulNoNan of float64 by a scalar 0 becomes that scalar, whatever the result's shape, and is refused.",
-        f"{_LEGALIZE}.arithmetic.division.Quotient",
+        f"{_LEGALIZE}.arithmetic.division.quotient",
     ),
     _fault(
         "negated-comparison",
@@ -240,22 +240,22 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "bits-of-complex-numbers",
         "Bitcast of complex numbers is not lowered if all dimensions are static.",
-        f"{_LEGALIZE}.arithmetic.complex_numbers.ComplexBits",
+        f"{_LEGALIZE}.arithmetic.complex_numbers.complex_bits",
     ),
     _fault(
         "broadcast-of-complex-numbers",
         "The part of complex numbers that are broadcast, Real or Imag of BroadcastTo, ends the process.",
-        f"{_LEGALIZE}.arithmetic.complex_numbers.ComplexBroadcast",
+        f"{_LEGALIZE}.arithmetic.complex_numbers.complex_broadcast",
     ),
     _fault(
         "convolution-of-open-channels",
         "A convolution of images with a dynamic number of channels is not lowered.",
-        f"{_LEGALIZE}.windows.open_filters.OpenChannels",
+        f"{_LEGALIZE}.windows.open_filters.open_channels",
     ),
     _fault(
         "permuted-sizes",
         "A transposed convolution with channels first permutes its sizes with an op that is not lowered.",
-        f"{_LEGALIZE}.windows.channels_first.PermutedVector",
+        f"{_LEGALIZE}.windows.channels_first.permuted_vector",
     ),
     _fault(
         "paddings-of-a-dilated-convolution",
@@ -274,7 +274,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "padded-suppression",
         "Non-maximum suppression returns the padded result of LiteRT's op even if padding was not requested.",
-        f"{_LEGALIZE}.images.non_max_suppression.NonMaxSuppression",
+        f"{_LEGALIZE}.images.non_max_suppression.non_max_suppression",
     ),
     _fault(
         "slice-at-int64-positions",
@@ -284,7 +284,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "gradient-of-half-sigmoid",
         "The process crashes at SigmoidGrad of any dtype except float32.",
-        f"{_LEGALIZE}.training.gradients.Gradient",
+        f"{_LEGALIZE}.training.gradients.gradient",
         _WIDENED,
     ),
     _fault(
@@ -310,25 +310,25 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "unsigned-ones",
         "OnesLike and ZerosLike of unsigned integers become constants that the dialect refuses.",
-        f"{_LEGALIZE}.arrays.like.Like",
+        f"{_LEGALIZE}.arrays.like.like",
     ),
     _fault(
         "unsigned-band",
         "MatrixBandPart of unsigned integers creates constants that the dialect refuses.",
-        f"{_LEGALIZE}.arrays.moved_elements.Carried",
+        f"{_LEGALIZE}.arrays.moved_elements.moved_elements",
     ),
     _fault(
         "unranked-padding",
         "Padded or transposed operands that the engine creates for an op have no rank in the file, so XNNPACK does not "
         "run their ops.",
-        "litefuse.ir.shapes.result_types.TypeResults",
+        "litefuse.ir.shapes.result_types.type_results",
     ),
     _fault(
         "operand-of-unknown-rank",
         "An op on a tensor of unknown rank is not lowered, even if the result type has a rank; shapes are not "
         "inferred.",
         "litefuse.ir.shapes.inference",
-        "litefuse.ir.shapes.call_types.RefineCallTypes",
+        "litefuse.ir.shapes.call_types.refine_call_types",
     ),
     _fault(
         "shape-assertions",

@@ -6,10 +6,10 @@ from tests.ir.engine.fault_table.fault import RUNTIME_VERSION, Component, Fault
 
 _LEGALIZE = "litefuse.passes.legalize"
 _FINISHING = "litefuse.passes.finishing"
-_BRANCH_RESULTS = "litefuse.passes.control_flow.branches.CopyBranchResults"
-_OUTLINE = "litefuse.passes.control_flow.litert_loops.OutlineLoops"
-_STATES = f"{_FINISHING}.initialize_states.InitializeStates"
-_SHAPES = f"{_FINISHING}.prepared_shapes.PrepareShapes"
+_BRANCH_RESULTS = "litefuse.passes.control_flow.branches.copy_branch_results"
+_OUTLINE = "litefuse.passes.control_flow.litert_loops.outline_loops"
+_STATES = f"{_FINISHING}.initialize_states.initialize_states"
+_SHAPES = f"{_FINISHING}.prepared_shapes.prepare_shapes"
 _REVERSE = f"{_LEGALIZE}.arrays.moved_elements.Reverse"
 _TRANSFORM = f"{_LEGALIZE}.arithmetic.fourier.RealFourierTransform"
 _SUPPRESSION = f"{_LEGALIZE}.images.suppression"
@@ -51,7 +51,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "mean-of-bytes",
         "MEAN of uint8 is computed as for quantized numbers: 0 without a scale.",
-        f"{_LEGALIZE}.arithmetic.division.IntegerMean",
+        f"{_LEGALIZE}.arithmetic.division.integer_mean",
     ),
     _fault(
         "reversal-of-nothing",
@@ -67,7 +67,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "segment-without-elements",
         "SEGMENT_SUM fails if a segment has no elements.",
-        f"{_LEGALIZE}.arrays.segments.Segment",
+        f"{_LEGALIZE}.arrays.segments.segment",
     ),
     _fault(
         "transform-of-other-lengths",
@@ -128,7 +128,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "suppression-by-decay",
         "NON_MAX_SUPPRESSION_V5 suppresses by the threshold even with a sigma, where TensorFlow only has scores decay.",
-        f"{_LEGALIZE}.images.non_max_suppression.NonMaxSuppression",
+        f"{_LEGALIZE}.images.non_max_suppression.non_max_suppression",
     ),
     _fault(
         "branch-result-twice",
@@ -139,7 +139,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "branch-not-taken",
         "IF prepares the branch that it does not take, and fails where the sizes do not fit it (tflite/kernels/if.cc).",
-        "litefuse.passes.control_flow.branches.DeferBranches",
+        "litefuse.passes.control_flow.branches.defer_branches",
     ),
     _fault(
         "composite-result-twice",

@@ -6,7 +6,7 @@ from tests.ir.engine.fault_table.fault import RUNTIME_VERSION, Component, Fault
 
 _ARRAYS = "litefuse.passes.legalize.arrays"
 _ELEMENTARY = "litefuse.passes.legalize.arithmetic.elementary"
-_COPIES = "litefuse.passes.finishing.kept_copies.KeepCopies"
+_COPIES = "litefuse.passes.finishing.kept_copies.keep_copies"
 _PROCESSOR = "It depends on the processor: XNNPACK has different code for each."
 _ADDRESSES = "It depends on the addresses of memory, and happens in few of many interpreters."
 
@@ -19,19 +19,19 @@ XNNPACK: tuple[Fault, ...] = (
     _fault(
         "concatenation-of-seven-dimensions",
         "CONCATENATION of more than six dimensions is delegated, and fails when the model is prepared.",
-        f"{_ARRAYS}.many_dimensions.Concatenation",
-        f"{_ARRAYS}.many_dimensions.Stack",
+        f"{_ARRAYS}.many_dimensions.concatenation",
+        f"{_ARRAYS}.many_dimensions.stack",
         "litefuse.ir.builder.Builder.concat",
     ),
     _fault(
         "softmax-of-seven-dimensions",
         "SOFTMAX of more than six dimensions is delegated, and fails when the model is prepared.",
-        f"{_ARRAYS}.many_dimensions.OfRows",
+        f"{_ARRAYS}.many_dimensions.of_rows",
     ),
     _fault(
         "split-of-seven-dimensions",
         "SPLIT of more than six dimensions is delegated, and fails when the model is prepared.",
-        f"{_ARRAYS}.moved_elements.Pieces",
+        f"{_ARRAYS}.moved_elements.pieces",
     ),
     _fault(
         "reduction-of-seven-dimensions",
@@ -61,12 +61,12 @@ XNNPACK: tuple[Fault, ...] = (
         "variable-that-is-both-operands",
         "The copy that READ_VARIABLE makes is elided, and only the first operand of an op becomes the variable: an op "
         "that takes it twice crashes the process.",
-        "litefuse.passes.variables.handles_and_reads.SeparateReads",
+        "litefuse.passes.variables.handles_and_reads.separate_reads",
     ),
     _fault(
         "handles-of-one-variable",
         "Two handles of a variable are treated as different variables: one is read before the other is assigned.",
-        "litefuse.passes.variables.handles_and_reads.MergeHandles",
+        "litefuse.passes.variables.handles_and_reads.merge_handles",
     ),
     _fault(
         "unnamed-op",
@@ -98,7 +98,7 @@ XNNPACK: tuple[Fault, ...] = (
         "In a model of which parts are prepared in the middle of a call, an input is sometimes read where it was in "
         "the previous call.",
         _COPIES,
-        "litefuse.passes.finishing.prepared_shapes.PrepareShapes",
+        "litefuse.passes.finishing.prepared_shapes.prepare_shapes",
         unchecked=_ADDRESSES,
     ),
 )

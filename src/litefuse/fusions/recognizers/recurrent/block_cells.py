@@ -13,11 +13,12 @@ from litefuse.ir.call_graph import free_symbol, function_symbol, functions
 from litefuse.ir.constants import int32_constant, integer_constant, tensor_constant, without_copies
 from litefuse.ir.mlir import func, ir
 from litefuse.ir.op_creation import create_op, create_value
-from litefuse.ir.passes import visit_ops
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.passes.tensor_lists.sizes import Sizes, Unknown
 
 
-class ExpandBlockCells:
+@module_pass
+def expand_block_cells(module: ir.Module) -> bool:
     """Expands LSTMBlockCell, GRUBlockCell, BlockLSTM and BlockLSTMV2, the last two as loops over the steps::
 
         %h = tf.LSTMBlockCell(%x, %c, %h, %w, ...)  -->  %z = tf.MatMul(tf.ConcatV2(%x, %h), %w) + %b ...
@@ -26,11 +27,7 @@ class ExpandBlockCells:
     recognized as layers. What each computes is in ``tensorflow/core/kernels/rnn/lstm_ops.cc`` and ``gru_ops.cc``.
     Float16 ops stay.
     """
-
-    name = "expand-block-cells"
-
-    def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, dict.fromkeys(_EXPANDED, lambda op: _expanded(module, op)), nested=False)
+    return visit_ops(module, dict.fromkeys(_EXPANDED, lambda op: _expanded(module, op)), nested=False)
 
 
 _EXPANDED = frozenset({"tf.BlockLSTM", "tf.BlockLSTMV2", "tf.GRUBlockCell", "tf.LSTMBlockCell"})
