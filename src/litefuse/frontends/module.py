@@ -44,11 +44,7 @@ def _loaded_signatures(module: Any) -> dict[str, Any]:
 
 
 def _functions(module: Any) -> dict[str, Any]:
-    """Returns the concrete function of each attribute that has exactly one.
-
-    Raises:
-        LitefuseError: No such attribute, or one cannot be traced.
-    """
+    """Returns the concrete function of each attribute that has exactly one; raises a LitefuseError if none has."""
     names = [name for name in dir(module) if not name.startswith("_") or name == _CALL]
     # Properties are not evaluated: only attributes that are statically functions count.
     functions = {

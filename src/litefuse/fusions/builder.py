@@ -481,10 +481,10 @@ def _refusals(name: str, operands: Sequence[ir.Value], attributes: Mapping[str, 
 def _result_types(
     name: str, operands: Sequence[ir.Value], elements: Sequence[ir.Type], attributes: Mapping[str, Any]
 ) -> list[ir.Type]:
-    """Returns the result types of a builtin op, by LiteRT's name, from its operands and the results' element types.
+    """Returns the types of a builtin op's results; raises ``Undecided`` if they do not follow from the operands.
 
-    Raises:
-        Undecided: They do not follow. ShapeError or one of ``MALFORMED`` if no such op accepts the operands.
+    Raises ShapeError or one of ``MALFORMED`` if no such op accepts the operands. ``name`` is LiteRT's name,
+    ``elements`` are the results' element types.
     """
     types: list[ir.Type] = []
     shapes = result_shapes(f"tfl.{name.lower()}", operands, elements, attributes)

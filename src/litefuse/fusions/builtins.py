@@ -231,11 +231,7 @@ def _plain(value: Any) -> Any:
 
 
 def _derived(name: str, operands: Sequence[TensorType], options: Mapping[str, Any]) -> int:
-    """Returns the number of parts that an op joins or makes.
-
-    Raises:
-        ValueError: It is not known.
-    """
+    """Returns the number of parts that an op joins or makes; raises a ValueError if it is not known."""
     if name == "PACK":
         return len(operands)
     sizes, axis = (operands[1].sizes, 0) if name == "SPLIT_V" else (operands[0].sizes, int(options["axis"]))
@@ -246,11 +242,7 @@ def _derived(name: str, operands: Sequence[TensorType], options: Mapping[str, An
 
 
 def _quantized(options: Mapping[str, Any]) -> str:
-    """Returns MLIR's name of a quantized type.
-
-    Raises:
-        ValueError: The scale or the zero point is out of range.
-    """
+    """Returns MLIR's name of a quantized type; raises a ValueError if scale or zero point are out of range."""
     dtype, scale, zero = options["dtype"], options["scale"], options["zero_point"]
     if dtype not in {"int8", "uint8", "int16"}:
         raise ValueError(f"dtype is {dtype!r}, not int8, uint8 or int16")

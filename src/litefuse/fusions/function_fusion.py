@@ -93,11 +93,7 @@ class FunctionFusion(Fusion):
         return results
 
     def _values(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the composite's attributes as the function takes them.
-
-        Raises:
-            ValueError: One is missing, unknown, or of another type.
-        """
+        """Returns the composite's attributes as the function takes them; raises a ValueError if one does not fit."""
         attributes = {name: value for name, value in attributes.items() if name != "tfl_fusable_op"}
         unknown = sorted(attributes.keys() - self.attributes.keys())
         if unknown and not self.takes_any_attribute:

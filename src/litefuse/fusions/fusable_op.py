@@ -54,11 +54,7 @@ def kernel_fusion(kernel: type[CustomOp], **options: Any) -> type[FusableOp]:
 
 
 def _options(composite: Composite) -> dict[str, Any]:
-    """Returns the composite's attributes without the flag that declares it an op.
-
-    Raises:
-        FusionError: An attribute's type cannot be stored in options.
-    """
+    """Returns the composite's attributes without the flag that declares it an op; refuses types that options lack."""
     from litefuse.ir.mlir import ir  # commands that list fusions need no engine
 
     options = {name: value for name, value in composite.attributes.items() if name != _FLAG}

@@ -196,13 +196,8 @@ def lstm_layer(
 def _last_cell_state(b: Builder, last_output: ir.Value, c: ir.Value) -> ir.Value:
     """Emits ops that read the cell state after the last step.
 
-    The op writes it into the memory of its state operand. So this reads that memory together with the op's output,
-    to ensure that no runtime reads before the op has written.
-
-    Args:
-        b: The builder.
-        last_output: The output of the last step ``[batch, n]``.
-        c: The cell state ``[batch, u]`` that the op was given, a state.
+    The op writes it into the memory of its state operand ``c``. So this reads that memory together with the op's output
+    ``[batch, n]``, to ensure that no runtime reads before the op has written.
     """
     outputs = _sizes(last_output)[1]
     return b.slice(b.concatenation([last_output, c], 1), [0, outputs], [-1, -1])

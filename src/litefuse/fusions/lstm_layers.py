@@ -217,14 +217,7 @@ class KerasLstm(Fusion):
 def _random_layer_inputs(
     kinds: Sequence[TensorType], size: int, random: np.random.Generator, *, time_major: bool
 ) -> list[npt.NDArray[Any]]:
-    """Draws inputs, h, c, kernel, recurrent kernel and optional bias so that they exercise all parts of the layer.
-
-    Args:
-        kinds: Their types.
-        size: The size of unknown dimensions.
-        random: The source of the values.
-        time_major: Whether the inputs are time-major.
-    """
+    """Draws inputs, h, c, kernel, recurrent kernel and optional bias so that they exercise all parts of the layer."""
     inputs, h, c, kernel, recurrent, *bias = (kind.sizes for kind in kinds)
     batch = inputs[1 if time_major else 0] or h[0] or c[0] or size
     steps = inputs[0 if time_major else 1] or size

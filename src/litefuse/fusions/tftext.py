@@ -24,10 +24,7 @@ INDICES = ("int64", "int32")
 def _values_problem(name: str, values: TensorType, *, result: bool = False) -> str | None:
     """Returns why a type cannot be that of the values of a ragged tensor of strings.
 
-    Args:
-        name: Their name in the message.
-        values: Their type.
-        result: Whether they are a result of an op, so that their number depends on the elements of its inputs.
+    If they are a ``result``, their number depends on the elements of the op's inputs.
     """
     if values.dtype != "string" or values.shape is None or len(values.shape) != 1:
         return f"{name} is {values}; the values of a ragged tensor of strings are string[?]"

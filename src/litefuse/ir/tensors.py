@@ -320,11 +320,7 @@ def _alike(*operands: Operand) -> list[Tensor]:
 
 
 def _broadcast(*values: ir.Value) -> Shape:
-    """The shape of an elementwise op on the values.
-
-    Raises:
-        NotDecomposed: There is none.
-    """
+    """The shape of an elementwise op on the values; raises ``NotDecomposed`` without one."""
     try:
         return broadcast_shapes([Tensor(value).shape for value in values])
     except ShapeError as error:

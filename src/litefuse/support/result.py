@@ -90,12 +90,7 @@ class ConversionResult:
             self._path = target.absolute()
 
     def _save_kernels(self, kernels: Path, model: Path) -> None:
-        """Writes the kernels beside the model; replaces those of an earlier conversion.
-
-        Raises:
-            OSError: They cannot be written.
-            LitefuseError: There is another folder or file in their place.
-        """
+        """Writes the kernels beside the model; replaces those of an earlier conversion, and no other file or folder."""
         target = model.with_name(f"{model.stem}.kernels")
         if kernels == target:
             return

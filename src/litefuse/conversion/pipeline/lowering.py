@@ -247,11 +247,7 @@ def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str],
 
 
 def _inline_and_fold(module: ir.Module, on_step: Callable[[str], None]) -> bool:
-    """Inlines calls and folds what constants determine: sizes, and taken branches, which are calls again.
-
-    Returns:
-        Whether another shape inference may find more.
-    """
+    """Inlines calls and folds sizes and taken branches, which are calls again; whether inference may find more."""
     while True:
         _inline(module, on_step)
         on_step(ForwardValues.name)

@@ -134,11 +134,7 @@ def _copied(module: ir.Module, function: func.FuncOp) -> ir.Module:
 
 
 def _freeze(alone: ir.Module, state: State) -> None:
-    """Replaces the variables that the function only reads by constants, whatever the rest of the model does to them.
-
-    Raises:
-        ConversionError: It writes one.
-    """
+    """Replaces the variables that the function only reads by constants; raises a ConversionError if it writes one."""
     if not any(op.name == "tf.VarHandleOp" for function in functions(alone).values() for op in operations(function)):
         return
     verdicts: list[Verdict] = []

@@ -264,8 +264,7 @@ def _seconds(path: Path, quick: Mapping[str, dict[str, npt.NDArray[Any]]]) -> di
 def _refusal(path: Path, error: Exception, *, xnnpack: bool) -> FileCheckError | None:
     """Returns the error to raise where LiteRT refuses a model; None if it says nothing, as when it has no memory.
 
-    Raises:
-        _Unfit: It may take inputs of other values.
+    Raises ``_Unfit`` if it may take inputs of other values.
     """
     from litefuse.litert.runtime.failed_op import failed_op
 

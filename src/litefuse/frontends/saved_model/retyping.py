@@ -233,13 +233,10 @@ class _Functions(Mapping[str, FunctionDef]):
 
 
 def _changed_array(values: NDArray[Any], where: str) -> NDArray[Any]:
-    """Converts an array of floating or complex numbers to float32 or complex64.
+    """Converts floating or complex numbers to float32 or complex64; raises a GraphError if one is out of range.
 
     The largest and the smallest normal float64 are used as "as large or as small as possible": they become those of
-    float32.
-
-    Raises:
-        GraphError: A value is out of float32's range, or it is the only one, nonzero, and would become zero.
+    float32. A single nonzero value must not become zero.
     """
     if values.dtype == np.complex128:
         parts = np.array(values, np.complex128, order="C").reshape(-1).view(np.float64)

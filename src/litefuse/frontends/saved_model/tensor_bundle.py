@@ -293,10 +293,8 @@ class TensorBundle(Record):
 def _decode_strings(data: NDArray[np.uint8], entry: TensorEntry, *, verify: bool) -> NDArray[Any]:
     """Decodes a string tensor: the lengths as varints, their masked checksum, then the strings' bytes.
 
-    The checksums are over the lengths as 32-bit numbers (64-bit from 4 GiB), not over the varints.
-
-    Raises:
-        ValueError: The lengths, the checksums or the sizes do not match.
+    The checksums are over the lengths as 32-bit numbers (64-bit from 4 GiB), not over the varints. Raises a ValueError
+    if lengths, checksums or sizes do not match.
     """
     view = data.data
     count = math.prod(entry.shape)

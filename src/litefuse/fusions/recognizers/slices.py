@@ -67,12 +67,7 @@ def part_of(value: ir.Value, first: int, end: int, count: int) -> ir.Value | Non
 
 
 def _slice(op: ir.OpView | ir.Block, *, drops: bool = False) -> LastSlice | None:
-    """Returns the slice that an op takes along the last dimension, of known size; None if it cuts others, too.
-
-    Args:
-        op: The op.
-        drops: Whether it takes one position, and drops the dimension.
-    """
+    """Returns the slice that an op takes along the last dimension; None if it cuts others. ``drops``: one position."""
     if isinstance(op, ir.Block) or op.name not in {"tf.Slice", "tf.StridedSlice"}:
         return None
     sizes = tensor_type_of(op.operands[0]).sizes

@@ -139,12 +139,7 @@ def _misread(module: ir.Module) -> list[tuple[ir.OpView, int]]:
 
 
 def _is_turned_later(value: ir.Value, others: set[ir.Value]) -> bool:
-    """Whether a value, or the result of elementwise ops on it, is transposed; if not, adds all of them to ``others``.
-
-    Args:
-        value: The value.
-        others: Values that are known not to be transposed later.
-    """
+    """Whether a value, or the result of elementwise ops on it, is transposed; if not, adds them all to ``others``."""
     waiting, seen = [value], {value}
     while waiting:
         for use in waiting.pop().uses:

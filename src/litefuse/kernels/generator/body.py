@@ -201,16 +201,9 @@ class _Reader:
     def _add(
         self, index: int, tensors: list[BodyTensor], ops: list[BodyOp], arguments: Sequence[int] | None = None
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Adds a subgraph's tensors and ops, with those of the composites in it.
+        """Adds a subgraph's tensors and ops, with those of the composites in it; returns its inputs and outputs.
 
-        Args:
-            index: The subgraph.
-            tensors: Where its tensors go.
-            ops: Where its ops go.
-            arguments: The tensors that it is called with; None: its own inputs.
-
-        Returns:
-            Its inputs and outputs.
+        Without ``arguments``, it is called with its own inputs.
         """
         graph = self._model.subgraphs[index]
         if index not in self._tensors:

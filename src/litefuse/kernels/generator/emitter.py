@@ -305,14 +305,7 @@ class Emitter(Loops):
     def _array(self, node: Node, position: Position, must: Iterable[int], fill: Fill) -> tuple[str, list[int], int]:
         """Computes an array of a tensor's elements along some axes, where it can be used as often as possible.
 
-        Args:
-            node: The tensor.
-            position: Where it is needed.
-            must: The axes that the array has in any case.
-            fill: Computes it.
-
-        Returns:
-            Its name, its axes, and the level at which it is.
+        It has the axes ``must`` in any case. Returns its name, its axes, and the level at which it is.
         """
         level, axes = self.array_place(node, position, must)
         fixed = tuple(Index() if axis in axes else index for axis, index in enumerate(position))

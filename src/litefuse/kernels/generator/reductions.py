@@ -215,12 +215,8 @@ def _in_blocks(
 ) -> None:
     """Writes the loops of sums of rows: blocks of rows are added in float, and their sums in double.
 
-    Args:
-        emitter: The emitter.
-        node: The reduction.
-        arrays: The array of a block's sums, that of the sums, and how many they are.
-        axes: The axes that count the rows, and the others, in their order.
-        add_to: Adds an element to an array.
+    ``arrays`` are that of a block's sums, that of the sums, and their number; ``axes`` those that count the rows, and
+    the others.
     """
     partial, sums, count = arrays
     before, behind = axes

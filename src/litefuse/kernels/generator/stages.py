@@ -125,9 +125,8 @@ def reachable(nodes: Iterable[Node], stored: Collection[Node]) -> list[Node]:
 def _shared(outputs: Sequence[Node], stored: Collection[Node]) -> tuple[set[Node], dict[Node, int]]:
     """Returns the costly tensors that reductions need and something else as well.
 
-    Returns:
-        Those of which rows are needed at a time, by reductions of rows; and those of which more is needed, each with
-        the first axis along which it is.
+    Those of which rows are needed at a time, by reductions of rows; and those of which more is needed, each with the
+    first axis along which it is.
     """
     regions: dict[Node, set[Node | None]] = {}
     waiting: list[tuple[Node, Node | None]] = [(node, None) for node in outputs]

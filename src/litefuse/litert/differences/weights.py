@@ -210,11 +210,7 @@ class _Numbers:
 
 
 def _along(tensor: StoredTensor, scales: Scales | None) -> tuple[int, int]:
-    """Returns how many neighbours have one scale, and after how many of such groups the scales begin again.
-
-    Raises:
-        ValueError: The scales do not fit the shape.
-    """
+    """Returns how many neighbours have one scale, and after how many of such groups the scales begin again."""
     if scales is None or len(scales.scales) <= 1:
         return 1, 1
     count = len(scales.scales)

@@ -20,16 +20,10 @@ def _note_rows(
     free: bool = False,
     row: tuple[int, ...] | None = None,
 ) -> None:
-    """Notes that an operand picks rows.
+    """Notes that an operand picks rows of the named table.
 
-    Args:
-        place: The op.
-        operand: The operand.
-        table: The name of the table that has the rows.
-        count: How many rows there are; None if that is dynamic.
-        weighty: Whether each row matters.
-        free: Whether numbers that pick no row are legal.
-        row: The shape of a row.
+    ``count`` is None if the number of rows is dynamic. If ``weighty``, each row matters; if ``free``, numbers that pick
+    no row are legal.
     """
     legal: dict[tuple[str, Any], tuple[Trace, int | None, int | None]] = {}
     for trace in place.traces(operand):

@@ -148,12 +148,7 @@ def _custom_row(operator: CustomOperator) -> tuple[str, ...]:
 
 
 def _metadata_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> list[Section]:
-    """Returns the sections: what the model is, what its inputs and outputs are, and the files.
-
-    Args:
-        facts: The facts.
-        everything: Whether texts are in full.
-    """
+    """Returns the sections: what the model is, what its inputs and outputs are, and the files."""
 
     def fit(text: str) -> str:
         return one_line(text) if everything else shortened(one_line(text), _WIDTH)

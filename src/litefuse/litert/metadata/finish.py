@@ -146,11 +146,7 @@ def _check_counts(description: Description, content: Any) -> None:
 
 
 def _labeled(description: Description, content: Any) -> Description:
-    """Returns metadata that names the file of labels at the output of each signature that has as many elements.
-
-    Raises:
-        MetadataError: No output has, or several of one signature have.
-    """
+    """Names the file of labels at the output of each signature that has as many elements; there has to be one."""
     model = Model(content)
     file = {"name": Path(description.where).name, "type": "TENSOR_AXIS_LABELS"}
     described: list[dict[str, Any]] = [dict(graph) for graph in description.metadata.get("subgraph_metadata", [])]

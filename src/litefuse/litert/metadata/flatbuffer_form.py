@@ -98,11 +98,7 @@ def _slots(name: str) -> Sequence[tuple[int, Field]]:
 
 
 class _Reader:
-    """Reads at most as many values as there are bytes.
-
-    Args:
-        left: How many values may be read.
-    """
+    """Reads at most ``left`` values: as many as there are bytes."""
 
     def __init__(self, left: int) -> None:
         self._left = left

@@ -146,11 +146,7 @@ def _listed(signatures: Mapping[str, Mapping[str, list[str]]]) -> str:
 
 
 def _read(record: object) -> dict[str, dict[str, dict[str, str]]]:
-    """Checks a record, which may be anything.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """Checks a record, which may be anything; raises a ValueError if it is none."""
     made: dict[str, dict[str, dict[str, str]]] = {}
     for key, roles in _entries(record):
         for role, names in _entries(roles):

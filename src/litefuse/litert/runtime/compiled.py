@@ -166,11 +166,7 @@ class _Dispatcher:
 
 
 def _compilable(invoke: FunctionType, where: str, *, fastmath: bool, cache: bool) -> Any:
-    """Returns a function as numba's dispatcher, with the keyword-only parameters after the others.
-
-    Raises:
-        KernelError: numba is not installed.
-    """
+    """Returns a function as numba's dispatcher, with the keyword-only parameters after the others."""
     try:
         import numba
     except ImportError as error:
@@ -195,11 +191,7 @@ def _compile(
     values: tuple[Any, ...],
     where: str,
 ) -> None:
-    """Compiles for the types that ``invoke`` will be called with.
-
-    Raises:
-        KernelError: Compiled code does not support them, or the code does not compile.
-    """
+    """Compiles for the types that ``invoke`` will be called with; raises a KernelError if that cannot be."""
     import numba
 
     for spec in outputs:

@@ -87,11 +87,8 @@ def _values(
 ) -> dict[str, int]:
     """Returns the values of symbols in a table, whose entries begin with the place of their names.
 
-    Args:
-        content: The library.
-        names: The symbols' names.
-        table: The start, the bytes, the bytes of an entry, and the place of the value in it.
-        strings: The start and the bytes of the names.
+    ``table``: the start, the bytes, the bytes of an entry, and the place of the value in it. ``strings``: the start and
+    the bytes of the names.
     """
     (start, size, entry, value), (first, length) = table, strings
     values: dict[str, int] = {}

@@ -209,12 +209,7 @@ def _outline(module: ir.Module, loop: ir.OpView, base: str, copied_constants: di
 
 
 def _captured(block: ir.Block, copied_constants: dict[ir.OpView, None]) -> list[ir.Value]:
-    """Returns the values that ops of a block capture from outside, after constants were copied in.
-
-    Args:
-        block: The block.
-        copied_constants: Filled with the constants that were copied.
-    """
+    """Returns the values that ops of a block capture from outside, after constants were copied in."""
     inside: set[ir.Value] = set(block.arguments)
     copies: dict[ir.Value, ir.Value] = {}
     captured: list[ir.Value] = []
@@ -281,12 +276,9 @@ def _grows_from_nothing(loop: ir.OpView, body: ir.Block) -> bool:
 
 
 def _changing_size(loop: ir.OpView, blocks: Sequence[ir.Block]) -> tuple[ir.Value, ir.Value]:
-    """Adds an argument to the blocks, whose size is 2 before the loop and 3 after a step.
+    """Adds an argument to the blocks, whose size is 2 before the loop and 3 after a step; returns both values.
 
     One variable whose size changes in another way avoids the fault ``loop-that-grows-from-nothing``.
-
-    Returns:
-        The values before the loop and after a step.
     """
     kind = ir.RankedTensorType.get([ir.ShapedType.get_dynamic_size()], ir.IntegerType.get_signless(32))
     for block in blocks:

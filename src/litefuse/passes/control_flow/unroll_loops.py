@@ -66,15 +66,7 @@ def _item_at(value: ir.Value, place: npt.NDArray[Any], axis: npt.NDArray[Any], b
 def _write_at(
     op: ir.OpView, value: ir.Value, update: ir.Value, place: npt.NDArray[Any], buffers: Mapping[ir.Value, _Buffer]
 ) -> _Buffer | None:
-    """Returns what the result of ``tf.XlaDynamicUpdateSlice`` holds; None unless it replaces one item of a tensor.
-
-    Args:
-        op: The op.
-        value: Its first operand.
-        update: Its second operand.
-        place: Its third operand.
-        buffers: The tensors of which it is known what was written.
-    """
+    """Returns what the result of ``tf.XlaDynamicUpdateSlice`` holds; None unless it replaces one item of a tensor."""
     kinds = [ir.ShapedType(tensor.type) for tensor in (value, update, op.results[0])]
     if not all(kind.has_rank and kind.has_static_shape for kind in kinds) or not kinds[0].rank:
         return None
@@ -113,15 +105,7 @@ def _slice(value: ir.Value, place: int, axis: int, b: Builder) -> ir.Value:
 
 
 def _known_values(function: func.FuncOp, arguments: _KnownValues) -> dict[ir.Value, npt.NDArray[Any]]:
-    """Evaluates what a function computes of known integers and booleans, of a few elements each.
-
-    Args:
-        function: The body or the condition of a loop.
-        arguments: Those of its arguments that are known.
-
-    Returns:
-        The known values of the function, the arguments included.
-    """
+    """Evaluates what a loop's body or condition computes of known integers and booleans, of a few elements each."""
     known = {**arguments}
     for op in operations(function):
         if len(op.results) != 1:
@@ -229,11 +213,7 @@ class UnrollLoops:
 def _unroll(
     op: ir.OpView, function: func.FuncOp, by_symbol: Mapping[str, func.FuncOp], remaining: int
 ) -> tuple[int, int]:
-    """Unrolls one loop; returns the numbers of its steps and of the ops that it became.
-
-    Raises:
-        _Kept: It stays a loop.
-    """
+    """Unrolls one loop; returns the numbers of its steps and of the ops that it became."""
     cond, body = (by_symbol[ir.FlatSymbolRefAttr(op.attributes[name]).value] for name in ("cond", "body"))
     _check_ops([*operations(cond), *operations(body)])
     steps = _steps(op, cond, body)
@@ -256,11 +236,7 @@ def _check_ops(ops: Sequence[ir.OpView]) -> None:
 
 
 def _steps(op: ir.OpView, cond: func.FuncOp, body: func.FuncOp) -> list[dict[ir.Value, npt.NDArray[Any]]]:
-    """Returns the known values of the body in each step.
-
-    Raises:
-        _Kept: It is not known how many there are, or they are too many.
-    """
+    """Returns the known values of the body in each step; raises ``_Kept`` if these are not known, or too many."""
     steps: list[dict[ir.Value, npt.NDArray[Any]]] = []
     variables = [_small_integers(without_copies(operand)) for operand in op.operands]
     while True:

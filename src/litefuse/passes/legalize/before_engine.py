@@ -57,9 +57,7 @@ class RewriteBeforeLowering:
     def _is_rewritten(self, op: ir.OpView, last: list[ir.OpView] | None) -> bool:
         """Rewrites or withholds an op, if needed; returns whether it was rewritten.
 
-        Args:
-            op: The op.
-            last: Filled with the ops that are tried after all others; None while these are tried.
+        ``last`` takes the ops that are tried after all others; it is None while these are tried.
         """
         name = op.name.removeprefix("tf.")
         tried = forms_before_engine().get(name, ())
@@ -82,11 +80,7 @@ class RewriteBeforeLowering:
         return False
 
     def _rewritten(self, op: ir.OpView, name: str, decomposition: Decomposition) -> bool:
-        """Replaces the op by the decomposition, if needed; returns whether it was replaced.
-
-        Raises:
-            NotDecomposed: The op needs it, but it does not apply.
-        """
+        """Replaces the op by the decomposition, if needed; returns whether it was replaced."""
         # Imported late: most models have no such op, and need neither the decompositions nor the builder.
         from litefuse.passes.legalize.seen_ops import replace_results, tensorflow_op_of
 

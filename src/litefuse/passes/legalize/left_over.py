@@ -124,11 +124,7 @@ def _form(rewriting: Rewriting) -> Literal["rewritten", "composite", "narrowed",
 
 
 def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewriting | None:
-    """Returns the rewriting of an op, an exact one if possible.
-
-    Raises:
-        NotDecomposed: There is none for this form of the op.
-    """
+    """Returns the rewriting of an op, an exact one if possible; raises ``NotDecomposed`` without one."""
     reason = None
     try:
         rewriting = exact.find(op)
@@ -151,11 +147,7 @@ def _found(op: ir.OpView, exact: Rewritings, narrow: Rewritings | None) -> Rewri
 
 
 def _check_fits(value: ir.Value) -> None:
-    """Checks that an int64 constant fits into int32.
-
-    Raises:
-        NotDecomposed: It does not fit, or its elements are not available.
-    """
+    """Raises ``NotDecomposed`` unless an int64 constant is known to fit into int32."""
     owner = value.owner
     if isinstance(owner, ir.Block) or tensor_type_of(value).dtype != "int64":
         return

@@ -89,11 +89,7 @@ class Rewritings:
         return reasons[0] if own else None
 
     def _lowered(self, op: ir.OpView, name: str, decomposition: Decomposition, depth: int) -> tuple[ir.Module, bool]:
-        """Returns a module of one function that computes the op in builtin ops, and whether it is narrowed.
-
-        Raises:
-            NotDecomposed: The decomposition does not apply, or cannot be lowered.
-        """
+        """Returns a module of one function that computes the op in builtin ops, and whether it is narrowed."""
         if depth == _MAX_DEPTH:
             raise NotDecomposed(f"its rewriting needs {name} again")
         module = _built(op, name, decomposition)

@@ -91,13 +91,8 @@ def _permutation(editor: Editor, value: int) -> Sequence[int] | None:
 def _moved(before: Dims, permutation: Sequence[int], after: Dims) -> Sequence[int] | None:
     """Returns the order of a reshape's dimensions if the operand is reshaped before the transposition.
 
-    Args:
-        before: The shape after the transposition.
-        permutation: The permutation of the transposition.
-        after: The shape after the reshape.
-
-    Returns:
-        Axes of ``after``, in this order; None if a reshape before the transposition has other elements in them.
+    They are axes of ``after``, the shape after the reshape; ``before`` is that after the transposition. None if a
+    reshape before the transposition has other elements in them.
     """
     groups = _groups(before, after)
     if groups is None or len(permutation) != len(before):

@@ -229,11 +229,7 @@ class Translation:
 
 
 def _check_dtypes(op: ir.OpView, name: str) -> None:
-    """Checks that the dtypes of an op's results exist here, and can be computed with.
-
-    Raises:
-        GraphError: They do not.
-    """
+    """Raises a GraphError unless the dtypes of an op's results exist here, and can be computed with."""
     for value in (*op.operands, *op.results):
         kind = tensor_type_of(value)
         try:

@@ -133,11 +133,7 @@ def _drop(web: Web) -> None:
 
 
 def _work_out(web: Web, sizes: Sizes, first_turn: FirstTurn) -> list[tuple[ir.OpView, list[Dim]]]:
-    """Completes what is known of a list, and finds formulas for the items of those that are made of nothing.
-
-    Raises:
-        ConversionError: The size of its items cannot be told.
-    """
+    """Completes what is known of a list, and finds formulas for the items of those that are made of nothing."""
     creators = [op for op in web.ops if op.name in CREATORS]
     first = (creators or web.ops)[0]
     if web.element is None or not creators:
@@ -191,11 +187,7 @@ def _sink(op: ir.OpView) -> None:
 
 
 def _item_size(op: ir.OpView, axis: int, web: Web, sizes: Sizes, first_turn: FirstTurn) -> Dim | None:
-    """The size of a dimension of the items; None if the first of them decides it.
-
-    Raises:
-        ConversionError: It cannot be told.
-    """
+    """The size of a dimension of the items; None if the first of them decides it."""
     assert web.item is not None
     known = web.item[axis]
     if known is not None:

@@ -55,13 +55,9 @@ class _OptionalGroup:
 
 
 def _find_optionals(by_symbol: Mapping[str, func.FuncOp]) -> list[_OptionalGroup]:
-    """The optionals of a module but for those inside others, or in lists inside others.
+    """The optionals of a module, whose functions have one caller each, but for those inside others or their lists.
 
-    Args:
-        by_symbol: Its functions, each with at most one caller.
-
-    Raises:
-        ConversionError: An optional holds several values at once, or a tensor of unknown rank.
+    Raises a ConversionError for one that holds several values at once, or a tensor of unknown rank.
     """
     same = SameValues(by_symbol)
     optional_ops, list_ops = _joined(by_symbol, same)
@@ -155,11 +151,7 @@ def _kind_of_list(ops: Sequence[ir.OpView]) -> _Kind:
 
 
 def _match(group: _OptionalGroup) -> None:
-    """Finds for what is taken out of an optional what is put in, where less is known of it.
-
-    Raises:
-        ConversionError: It cannot be told.
-    """
+    """Finds for what is taken out of an optional what is put in, where less is known of it."""
     put = [kind for kind, ops in group.kinds.items() if any(op.name == _SOME for op in ops)]
     for kind in list(group.kinds):
         if not put or kind in put:
@@ -353,11 +345,7 @@ def _size_of_nothing(op: ir.OpView, group: _OptionalGroup, kind: TensorType, siz
 
 
 def _size_elsewhere(group: _OptionalGroup, axis: int, function: func.FuncOp, sizes: Sizes) -> Dim:
-    """The size of what an optional holds by arguments of another function.
-
-    Raises:
-        Unknown: It does not depend on these alone.
-    """
+    """The size of what an optional holds by arguments of another function; raises ``Unknown`` if it takes more."""
     outwards = [function]
     while (call := sizes.caller(outwards[-1])) is not None:
         outwards.append(function_of(call))
@@ -378,20 +366,12 @@ def _size_elsewhere(group: _OptionalGroup, axis: int, function: func.FuncOp, siz
 
 
 def _inside(size: Dim, function: func.FuncOp, sizes: Sizes) -> Dim:
-    """A size by values around the caller of a function, by its arguments.
-
-    Raises:
-        Unknown: It depends on something else.
-    """
+    """A size by values around the caller of a function, by its arguments; raises ``Unknown`` if it takes more."""
     return substituted(size, {name: _argument(name, function, sizes) for name in unknowns(size)})
 
 
 def _argument(name: Hashable, function: func.FuncOp, sizes: Sizes) -> Dim:
-    """A number of a value around the caller of a function, as one of an argument.
-
-    Raises:
-        Unknown: No argument has it.
-    """
+    """A number of a value around the caller of a function, as one of an argument; raises ``Unknown`` without one."""
     call = sizes.caller(function)
     assert call is not None
     if isinstance(name, (SizeOf, Number)) and call.name != "tf.While":

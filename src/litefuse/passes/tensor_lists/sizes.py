@@ -260,11 +260,7 @@ class Sizes:
         return symbol if dim is None else self._named(symbol, dim)
 
     def _resolved(self, formula: Dim) -> Dim:
-        """A formula of sizes of any values by such that are as early as possible.
-
-        Raises:
-            Circular: It depends on itself alone; of sizes that are broadcast, the others decide it.
-        """
+        """A formula of sizes of any values by such that are as early as possible; raises ``Circular`` without any."""
         sizes: dict[Hashable, Dim] = {}
         circular: set[Hashable] = set()
         for name in unknowns(formula):
@@ -307,11 +303,7 @@ def _call_size(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> Dim | Non
 
 
 def _branch_sizes(sizes: Sizes, op: ir.OpView, result: int, axis: int) -> set[Dim]:
-    """The size of a call's result by each of the functions that it may run.
-
-    Raises:
-        Unknown: It depends on what one of them computes.
-    """
+    """The size of a call's result by each of the functions that it may run; raises ``Unknown`` if values decide it."""
     dims: set[Dim] = set()
     for symbol in callees(op):
         returned = terminator_of(sizes.by_symbol[symbol].entry_block).operands[result]

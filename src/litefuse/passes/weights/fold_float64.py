@@ -162,11 +162,7 @@ def _element(value: ir.Value) -> str:
 
 
 def _evaluated(value: ir.Value, known: Mapping[ir.Value, _Known], arrays: dict[ir.Value, _Array]) -> _Array:
-    """Returns a value's elements.
-
-    Raises:
-        Undecided: They cannot be evaluated.
-    """
+    """Returns a value's elements; raises ``Undecided`` if they cannot be evaluated."""
     waiting = [value]
     while waiting:
         wanted = waiting[-1]

@@ -91,11 +91,7 @@ if sys.platform != "win32":
     _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
     def _remove_one(name: str, in_place: int, mark: str) -> None:
-        """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links.
-
-        Raises:
-            OSError: It is not, or it cannot be removed.
-        """
+        """Removes a folder if it is litefuse's, belongs to this user, and is not locked; does not follow links."""
         descriptor = os.open(name, _FOLDER, dir_fd=in_place)
         try:
             marked = os.stat(mark, dir_fd=descriptor, follow_symlinks=False)

@@ -201,12 +201,7 @@ class Worker:
 
 
 class _ForkingWorker(Worker):
-    """A process that has imported a module, and serves each job in a fork of itself.
-
-    Args:
-        environment: Environment variables to set there.
-        module: The module.
-    """
+    """A process that has imported a module, and serves each job in a fork of itself."""
 
     def __init__(self, environment: Mapping[str, str], module: str) -> None:
         super().__init__(environment, module)

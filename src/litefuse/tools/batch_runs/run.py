@@ -119,11 +119,7 @@ def run_batch(
 
 
 def _prepared(output: str | None) -> str:
-    """Returns the output folder, which is there and can be written; or URL.
-
-    Raises:
-        LitefuseError: There is none, or it cannot be written.
-    """
+    """Returns the output folder, which is there and can be written; or URL."""
     if output is None:
         raise LitefuseError(
             "no output folder",

@@ -184,11 +184,7 @@ class PythonClock:
 
 @functools.cache
 def _calibrated() -> tuple[float, int]:
-    """Measures the clock in Python, in nanoseconds.
-
-    Returns:
-        How long a node seems to take that does nothing, and how long it takes to come to its clock and back.
-    """
+    """Measures how many nanoseconds a node seems to take that does nothing, and the way to its clock and back."""
     original: int = ctypes.cast(c_library().abs, c_void_p).value or 0
     call = _INVOKE(original)
     within: list[int] = []

@@ -95,11 +95,7 @@ def _costs(operators: Sequence[str], alone: Sequence[tuple[str, ...] | None]) ->
 
 
 def _steps(operators: Sequence[str], start: int, names: tuple[str, ...] | None) -> Iterator[tuple[int, int, bool]]:
-    """Yields where the operators of an op may end that begin at a place.
-
-    Yields:
-        The end, the cost, and whether the operators are those of the op: its own, or none.
-    """
+    """Yields where the operators of an op that begin at a place may end, the cost, and whether they are its own."""
     left = len(operators) - start
     if names is None:
         yield from ((start + count, 0, True) for count in range(min(_UNKNOWN, left) + 1))

@@ -131,11 +131,7 @@ def _called(
 def _offer_alone(
     context: int, delegate: int, plan: Sequence[int], wanted: Iterable[int], ops: Sequence[FileOp]
 ) -> list[Any]:
-    """Offers a delegate nodes of a subgraph one by one.
-
-    Returns:
-        What has to live as long as the model.
-    """
+    """Offers a delegate nodes of a subgraph one by one; returns what has to live as long as the model."""
     known = abi.TfLiteContext.from_address(context)
     prepare = _PREPARE(abi.TfLiteDelegate.from_address(delegate).Prepare or 0)
     original = known.GetExecutionPlan
@@ -163,13 +159,10 @@ def _offer_alone(
 
 @contextmanager
 def _constants(context: abi.TfLiteContext, tensors: Iterable[int]) -> Generator[list[Any]]:
-    """Shows tensors as constants, zeros, in the context.
+    """Shows tensors as constants, zeros, in the context; yields them, to live as long as what was made of them.
 
     XNNPACK unpacks constants for the ops that need them, but only if both are in one partition. What the values are
     makes no difference for the operators.
-
-    Yields:
-        The zeros, which have to live as long as what was made of them.
     """
     kept: list[Any] = []
     before: list[tuple[abi.TfLiteTensor, int, int | None, int]] = []

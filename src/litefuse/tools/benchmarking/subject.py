@@ -180,12 +180,7 @@ def _notes(job: ModelJob, times: CallTimes) -> list[str]:
 
 
 def _tried_inputs(inputs: Collection[Tensor], job: ModelJob) -> Iterator[tuple[int, int | None]]:
-    """Yields sizes of dynamic dimensions, and upper bounds of integers, in the order in which they are tried.
-
-    Args:
-        inputs: The inputs of the signature.
-        job: Whether inputs are given.
-    """
+    """Yields sizes of dynamic dimensions, and upper bounds of integers, in the order in which they are tried."""
     if job.inputs is not None:
         yield 1, None
         return

@@ -114,11 +114,7 @@ def _execute_drawn(
 ) -> tuple[dict[str, npt.NDArray[Any]], Execution, int | None]:
     """Runs a model on inputs drawn from its graph; with smaller integers if it rejects others.
 
-    Returns:
-        The inputs, the result, and the upper bound of integers, if there is one.
-
-    Raises:
-        InterpreterError: The model rejects all inputs.
+    Returns the inputs, the result, and the upper bound of integers, if there is one.
     """
     if unknown := sorted(job.shapes.keys() - {spec.name for spec in specs}):
         raise no_input(unknown, specs)

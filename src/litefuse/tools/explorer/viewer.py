@@ -91,11 +91,7 @@ def check_installed() -> None:
 
 
 def _free_port(port: int | None) -> int:
-    """Returns the port to use.
-
-    Raises:
-        LitefuseError: It is taken, or all of those that are tried.
-    """
+    """Returns the port to use; raises a LitefuseError if it is taken, or all of those that are tried."""
     tried = range(_FIRST_PORT, _FIRST_PORT + _PORTS) if port is None else [port]
     for candidate in tried:
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as place:

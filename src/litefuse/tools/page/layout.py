@@ -95,10 +95,6 @@ def _without_longest(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple
     """Returns the edges without the longest, if they lead through too many rows; each box keeps an edge on either side.
 
     A box that all others read, such as a mask, has a long edge to each.
-
-    Args:
-        count: The number of boxes.
-        edges: Edges without circles.
     """
     after: list[list[int]] = [[] for _ in range(count)]
     into, out = [0] * count, [0] * count

@@ -258,11 +258,7 @@ def _named_like(node: Node, inputs: dict[str, list[Place]]) -> list[Place]:
 def _of_scope(node: Node, scopes: dict[str, list[Place]], whole: int) -> list[Place]:
     """Returns the nodes of the scope that a result is named after, or else of the op's layer, or else around a name.
 
-    Args:
-        node: The op.
-        scopes: The nodes of each scope of the original.
-        whole: How many nodes the original has. A scope around a name that has most of them is the model's, and tells
-            nothing.
+    A scope around a name that has most of the original's nodes, ``whole``, is the model's, and tells nothing.
     """
     names = node.name.split(";")
     for name in (*names, node.layer):

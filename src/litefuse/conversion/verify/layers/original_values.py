@@ -210,13 +210,7 @@ class _Named(NamedTuple):
 
 
 class _Inside:
-    """A signature's function, inlined into one graph.
-
-    Args:
-        tf: TensorFlow.
-        function: The signature.
-        call: The call to run.
-    """
+    """A signature's function, inlined into one graph, to run the call."""
 
     def __init__(self, tf: Any, function: Function, call: Call) -> None:
         registry: Any = importlib.import_module("tensorflow.python.framework.op_def_registry")

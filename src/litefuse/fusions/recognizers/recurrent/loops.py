@@ -133,11 +133,7 @@ def _read_loop(op: ir.OpView, by_symbol: Mapping[str, func.FuncOp]) -> StepLoop:
 def _keeps_all(
     op: ir.OpView, sizes: Sizes, write: ir.OpView, output_list: int, indices: frozenset[int], count: Dim
 ) -> bool:
-    """Whether the list of outputs has those of all steps; otherwise it has only the last one.
-
-    Raises:
-        NotRecognized: It has neither.
-    """
+    """Whether the list of outputs has those of all steps, or only the last; raises ``NotRecognized`` for others."""
     index = source(write.operands[1])
     reserved = _maker(op, output_list, "tf.TensorListReserve", "the list that it writes into is not an empty one")
     length = sizes.number(reserved.operands[1], None)
@@ -226,16 +222,10 @@ def _maker(op: ir.OpView, position: int, name: str, problem: str) -> ir.OpView:
 
 
 def _check_condition(cond: func.FuncOp, indices: frozenset[int], steps: frozenset[int], count: Dim) -> None:
-    """Checks that the loop goes on exactly while an index is less than the number of steps.
+    """Raises ``NotRecognized`` unless the loop goes on exactly while an index is less than the number of steps.
 
-    Args:
-        cond: The condition.
-        indices: The positions of the loop variables that count the steps.
-        steps: Those that are the number of steps; a loop with lengths may end when the longest one is reached.
-        count: The number of steps.
-
-    Raises:
-        NotRecognized: The condition is another one.
+    ``indices`` are the positions of the loop variables that count the steps, ``steps`` of those that are the number of
+    steps; a loop with lengths may end when the longest one is reached.
     """
     result = terminator_of(cond.entry_block).operands[0]
     for value in _conjuncts(source(result)):
@@ -265,15 +255,7 @@ _ZEROS = frozenset({"tf.Fill", "tf.ZerosLike"})
 
 
 def _unmasked(value: ir.Value, old: Sequence[ir.Value]) -> ir.Value:
-    """Returns a value in steps that are not skipped.
-
-    Args:
-        value: A value that may select between a new value and an old one, or zero.
-        old: The loop variables that may be the old value.
-
-    Returns:
-        The new value; ``value`` itself if it is not such a select.
-    """
+    """Returns a value in steps that are not skipped: the new one of a select between it and an old one, or zero."""
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name not in {"tf.Select", "tf.SelectV2"} or not _is_mask(owner.operands[0]):
         return value

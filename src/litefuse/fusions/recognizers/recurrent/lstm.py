@@ -51,11 +51,7 @@ def lstm_cells() -> Iterator[Cell]:
 
 
 class _Lstm:
-    """The common parts of all ways to write an LSTM.
-
-    Args:
-        coupled: Whether the input gate is 1 minus the forget gate.
-    """
+    """The common parts of all ways to write an LSTM; if ``coupled``, the input gate is 1 minus the forget gate."""
 
     def __init__(self, coupled: bool = False) -> None:
         self.letters = "fco" if coupled else "ifco"
@@ -149,11 +145,8 @@ class _Lstm:
     ) -> Cell:
         """Returns the cell whose gates are functions of sums, with optional peepholes, biases and a forget bias.
 
-        Args:
-            weights: The kernels and biases.
-            sums: The terms of each gate, by its letter: several ways.
-            biases: The bias of each gate, where it is added separately.
-            signs: More of the cell's signs.
+        ``sums`` has several ways to write the terms of each gate, by its letter; ``biases`` those that are added
+        separately.
         """
         own = biases or {}
 

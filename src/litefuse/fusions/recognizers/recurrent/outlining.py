@@ -115,12 +115,7 @@ def _loop(
 def _starting_value(loop: StepLoop, position: int, inputs: ir.Value, count: ir.Value, state: ir.Value) -> ir.Value:
     """Returns the initial value of a loop variable that is neither a state nor a weight.
 
-    Args:
-        loop: The loop.
-        position: The position of the variable.
-        inputs: The inputs of all steps, [time, batch, n].
-        count: The number of steps, an int32 scalar.
-        state: The initial value of the state that is the output, [batch, u].
+    ``inputs`` is ``[time, batch, n]``, ``state`` the initial value of the state that is the output, ``[batch, u]``.
     """
     value = loop.op.operands[position]
     if position == loop.input.position:
@@ -310,11 +305,7 @@ def _with_states_apart(function: func.FuncOp, chain: Chain) -> Chain:
 
 
 def _users(region: Region, allowed: set[ir.Value]) -> list[int]:
-    """Returns the positions of the ops outside that use outputs and last states.
-
-    Raises:
-        NotRecognized: Another value is used.
-    """
+    """Returns the places of the ops outside that use outputs and last states; raises ``NotRecognized`` for others."""
     users: list[int] = []
     for index in region.inside:
         if region.ops[index].name == "tf.Const":

@@ -30,11 +30,7 @@ def sliced(graph: Graph, source: Node, begins: Sequence[Size], steps: Sequence[i
 
 
 def _require_inside(graph: Graph, begin: Size, step: int, size: Size, whole: Size) -> None:
-    """Requires ``begin + step * i`` to be inside of a tensor along an axis, for all i below a size.
-
-    Raises:
-        NotGenerated: It cannot be.
-    """
+    """Requires ``begin + step * i`` to be inside of a tensor along an axis, for all i below a size."""
     sizes = graph.sizes
     outside = "a slice does not lie within its tensor"
     if not sizes.require_least(size, 0, "a slice has a negative size"):

@@ -50,11 +50,7 @@ class _Decoder(CustomOp):
         return TensorSpec(None, _DTYPES[dtype])
 
     def _decoded(self, contents: bytes, channels: int, dtype: int = _UINT8, *, ratio: int = 1) -> _Pixels:
-        """Returns the pixels of an image.
-
-        Raises:
-            KernelError: It is damaged, too large, or of a form that is not supported.
-        """
+        """Returns an image's pixels; raises a KernelError if it is damaged, too large, or of another form."""
         form = next((name for start, name in _FORMATS.items() if contents.startswith(start)), None)
         if form not in self.formats:
             kind = f"a {form}" if form else "of an unknown format"
@@ -152,14 +148,7 @@ class DecodeBmp(_Decoder):
 
 
 def _converted(pixels: _Pixels, dtype: np.dtype[Any], factor: int, most: int) -> _Pixels:
-    """Returns pixels in a dtype.
-
-    Args:
-        pixels: They, uint8 or uint16.
-        dtype: uint8, uint16 or float32.
-        factor: What uint16 is of uint8.
-        most: The integer that is 1.0.
-    """
+    """Returns pixels in a dtype; ``factor`` is what uint16 is of uint8, ``most`` the integer that is 1.0."""
     if dtype == np.uint8:
         return pixels
     wide = pixels.astype(np.uint16) * np.uint16(factor) if pixels.dtype == np.uint8 else pixels
@@ -220,13 +209,7 @@ def _png(contents: bytes, channels: int, *, deep: bool) -> _Pixels:
 
 
 def _in_channels(pixels: _Pixels, channels: int, opaque: int = 255) -> _Pixels:
-    """Returns pixels of gray levels or colours, with alpha or without, as those of other channels.
-
-    Args:
-        pixels: They.
-        channels: 1 to 4.
-        opaque: The alpha of pixels without.
-    """
+    """Returns gray levels or colours, with alpha or without, as 1 to 4 channels; ``opaque`` is a new alpha."""
     count = pixels.shape[2]
     colours, alpha = (pixels[:, :, :-1], pixels[:, :, -1:]) if count in (2, 4) else (pixels, None)
     if channels < 3 <= count:

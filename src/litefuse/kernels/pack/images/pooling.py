@@ -75,19 +75,10 @@ def _pooling_windows(
     padding: str | bytes,
     centered: bool = False,
 ) -> list[Windows]:
-    """Returns the windows along each of the dimensions ``axes``.
+    """Returns the windows along each of the dimensions ``axes``; raises a KernelError if none fits into the image.
 
-    Args:
-        shape: The shape of the image.
-        axes: The pooled dimensions.
-        ksize: The op's attribute: the size of a window along each dimension, 1 along those that are not pooled.
-        strides: The op's attribute: the distance between windows, likewise.
-        padding: The op's attribute, SAME or VALID.
-        centered: Whether SAME also centers windows that skip positions of the image because the stride is larger than
-            their size; otherwise they start at the image's first position.
-
-    Raises:
-        KernelError: An attribute is invalid, or no window fits into the image.
+    If ``centered``, SAME also centers windows that skip positions of the image because the stride is larger than their
+    size; otherwise they start at the image's first position.
     """
     for name, value in (("ksize", ksize), ("strides", strides)):
         pooled = [axis in axes for axis in range(len(shape))]
@@ -104,14 +95,9 @@ def _maxima(
     cols: Windows,
     placed: Callable[[int, int, tuple[slice, ...]], Any],
 ) -> npt.NDArray[Any]:
-    """Writes the maxima of windows, all at once; returns the places of these maxima.
+    """Writes the maxima of windows, all at once, to ``best``; returns the places of these maxima.
 
-    Args:
-        images: The images.
-        best: The maxima.
-        rows: The windows along the rows.
-        cols: The windows along the columns.
-        placed: Returns places, given the row and the column in a window, and the pixels there.
+    ``placed`` returns places, given the row and the column in a window, and the pixels there.
     """
     places = np.full(best.shape, -1)
     for row, col in itertools.product(range(rows.ksize), range(cols.ksize)):

@@ -185,11 +185,7 @@ class _Parser(CustomOp):
     _plan: _Plan
 
     def _specs(self, serialized: TensorSpec) -> list[TensorSpec]:
-        """Returns the types of the outputs.
-
-        Raises:
-            KernelError: The serialized examples are not a string or a vector of strings.
-        """
+        """Returns the types of the outputs; raises a KernelError unless the examples are strings."""
         plan = self._plan
         shape = check_strings("serialized", serialized)
         if len(shape) > 1:
@@ -213,12 +209,7 @@ class _Parser(CustomOp):
     def _parse(
         self, serialized: npt.NDArray[Any], keys: _Keys, defaults: Sequence[npt.NDArray[Any]], outputs: Outputs
     ) -> None:
-        """Parses one example after the other.
-
-        Raises:
-            KernelError: A string is not an Example, a feature has another dtype or number of values than is asked for,
-                or one without a default is missing.
-        """
+        """Parses one example after the other; raises a KernelError for one that is not as asked for."""
         plan = self._plan
         for what, names, expected in zip(
             ("sparse", "dense", "ragged"), keys, (plan.sparse, plan.dense, plan.ragged), strict=True

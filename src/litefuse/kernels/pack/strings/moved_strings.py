@@ -278,11 +278,7 @@ class RaggedTensorToTensor(OfStringsOnly):
 
 
 def _row_splits(partitions: Sequence[npt.NDArray[Any]]) -> list[npt.NDArray[Any]]:
-    """Returns the row splits of each level, from the first size and the row index of each value.
-
-    Raises:
-        KernelError: A row index is out of range.
-    """
+    """Returns the row splits of each level, from the first size and the row index of each value."""
     count = int(partitions[0].item())
     check_count([count])
     levels: list[npt.NDArray[Any]] = []

@@ -318,13 +318,8 @@ def _pieces(
 ) -> list[_Piece] | None:
     """Returns a word's pieces; None if there are none for a part of it.
 
-    Args:
-        word: The word.
-        vocabulary: The pieces that are known.
-        suffix: What is in front of pieces behind the first.
-        most: How many characters a piece may have, if positive.
-        unknown: The token for unknown characters; None if they stand for themselves.
-        split_unknown: Whether an unknown character is a piece.
+    ``suffix`` is in front of pieces behind the first; a piece may have ``most`` characters, if positive. ``unknown`` is
+    the token for unknown characters; None if they stand for themselves. If ``split_unknown``, each is a piece.
     """
     places = [*(place for _, place in characters(word, "UTF-8")), len(word)]
     pieces: list[_Piece] = []

@@ -162,11 +162,7 @@ def moved_pieces(op: TensorFlowOp, b: Builder) -> Tensor:
 
 
 def _require_many(op: TensorFlowOp, rank: int) -> None:
-    """Checks that an op has more dimensions than XNNPACK supports.
-
-    Raises:
-        NotDecomposed: It does not.
-    """
+    """Raises ``NotDecomposed`` unless an op has more dimensions than XNNPACK supports."""
     if rank <= _DELEGATED_RANK:
         raise NotDecomposed(f"LiteRT's {op.name} does not take {op.types[0].dtype} in this form")
 

@@ -128,15 +128,9 @@ def eigenvectors(b: Builder, matrices: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _diagonalized(b: Builder, matrices: Tensor, others: Sequence[Tensor]) -> tuple[Tensor, Sequence[Tensor]]:
-    """Diagonalizes symmetric matrices.
+    """Diagonalizes symmetric matrices ``[batch, n, n]``, and rotates the columns of the others like theirs.
 
-    Args:
-        b: Emits the ops.
-        matrices: ``[batch, n, n]``.
-        others: Values whose columns are rotated like those of the matrices.
-
-    Returns:
-        The diagonal, ``[batch, n]``, and the rotated others.
+    Returns the diagonal, ``[batch, n]``, and the rotated others.
     """
     count = b.size(matrices, 1)
     tournament = _Tournament(b, count)

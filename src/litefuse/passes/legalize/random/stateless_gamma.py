@@ -66,11 +66,8 @@ def stateless_gamma(op: TensorFlowOp, b: Builder) -> Tensor:
 def _accepted(b: Builder, alphas: Tensor, first: Tensor, mantissas: Tensor) -> Tensor:
     """Emits the first number for each alpha that is accepted.
 
-    Args:
-        b: Emits the ops.
-        alphas: float32 ``[n]``.
-        first: int32 ``[n]``: where the words for each begin.
-        mantissas: int64: the random bits of numbers in [0, 1), two for each group of words.
+    ``alphas`` is float32 ``[n]``; ``first``, int32 ``[n]``, has where the words for each begin; ``mantissas``, int64,
+    the random bits of numbers in [0, 1), two for each group of words.
     """
     normals = _normal(b, mantissas)
     small = alphas < 1.0
@@ -104,8 +101,7 @@ def _accepted(b: Builder, alphas: Tensor, first: Tensor, mantissas: Tensor) -> T
 def _taken(place: Tensor, kept: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Emits where the next of two numbers is: the second of a new group, or what is kept, which is the first.
 
-    Returns:
-        Its place, what is kept then, -1 for nothing, and the place of the next group.
+    Returns its place, what is kept then, -1 for nothing, and the place of the next group.
     """
     empty = kept < 0
     at = select(empty, place + 1, kept)

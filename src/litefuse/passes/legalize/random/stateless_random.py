@@ -225,11 +225,7 @@ def generator_of(op: TensorFlowOp, b: Builder) -> Generator:
 
 
 def _bits(b: Builder, value: Tensor, count: int) -> Tensor:
-    """Emits the uint64 numbers of a key or counter as int64 with the same bits, as LiteRT lacks uint64.
-
-    Raises:
-        NotDecomposed: They are not a bitcast of int64.
-    """
+    """Emits the uint64 numbers of a key or counter, a bitcast of int64, as int64: LiteRT lacks uint64."""
     cast = producer(value, "tf.Bitcast")
     if cast is None or tensor_type_of(cast.operands[0]).dtype != "int64":
         raise NotDecomposed("its key is made neither of a seed nor of the bits of int64")

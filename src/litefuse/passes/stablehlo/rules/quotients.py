@@ -116,11 +116,7 @@ RULES: Rules = {"stablehlo.divide": divide, "stablehlo.remainder": remainder}
 
 
 def _softmax(t: Translation, numerator: ir.Value, denominator: ir.Value) -> Result | None:
-    """Recognizes ``exp(x - c) / sum(exp(x - c))`` along the last dimension, where ``c`` is the same along it.
-
-    Returns:
-        The Softmax op; None for another quotient.
-    """
+    """Recognizes ``exp(x - c) / sum(exp(x - c))`` along the last dimension, where ``c`` is the same along it."""
     exponents = operands_of(numerator, "exponential")
     if not exponents:
         return None

@@ -234,11 +234,7 @@ def _refusal(refused: RefusedOps) -> str:
 
 
 def _arena(measured: int | None, given: int | None, report: TargetReport, where: str) -> tuple[int, str]:
-    """Returns the bytes of the arena, and where the number is from.
-
-    Raises:
-        LitefuseError: It is too small, or not known.
-    """
+    """Returns the bytes of the arena, and where the number is from."""
     if measured is None:
         if given is None:
             raise LitefuseError(
