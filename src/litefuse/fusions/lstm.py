@@ -240,7 +240,6 @@ def bidirectional_sequence_lstm(
 
 
 def _operands(b: Builder, x: ir.Value, weights: LstmWeights, h: ir.Value, c: ir.Value) -> list[ir.Value | None]:
-    """Returns the operands of an op with one LSTM."""
     normalization = [] if weights.layer_norm is None else weights.layer_norm.operands(b)
     return [x, *_weight_operands(b, weights), weights.projection, None, h, c, *normalization]
 

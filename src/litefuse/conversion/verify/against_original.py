@@ -193,7 +193,6 @@ def _against(
     on_step: Callable[[str], None],
     manner: _Manner,
 ) -> Verification:
-    """Compares a model with an original."""
     with opened(original, tags, job, allow_side_effects=manner.allow_side_effects, announce=on_step) as reference:
         kinds = not (job.is_given or manner.quantized or (reference.file and is_quantized_file(reference.file)))
         job = replace(job, tables=reference.tables, kinds=kinds)

@@ -15,6 +15,7 @@ from litefuse.conversion.verify.original import Arrays, Call
 from litefuse.litert.results.difference import kind_of
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.sections import VERDICTS, Judgement, Section, count_of, shape_text
+from litefuse.support.report.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class OutputVerdict:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Shown):
     """The result of a verification.
 
     Attributes:
@@ -120,6 +121,8 @@ class Verification:
         layers: The comparison of tensors inside the model, in one call; None if there was none.
         differing: The call in which an output differs most, with its arrays; None if none differs. It is not in JSON.
     """
+
+    _sections_by = "litefuse.conversion.verify.verification:verification_sections"
 
     model: str
     original: str
@@ -165,16 +168,6 @@ class Verification:
             "limit": self.limit,
             **({} if self.layers is None else {"layers": self.layers.to_json()}),
         }
-
-    def __str__(self) -> str:
-        from litefuse.support.report.text import sections_text
-
-        return sections_text(verification_sections(self))
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-
-        return sections_html(verification_sections(self))
 
 
 @dataclass(frozen=True)
@@ -265,7 +258,6 @@ _TITLES: Mapping[Verdict, str] = {"equal": "Equal", "differs": "Different", "inc
 
 
 def _answer(verification: Verification) -> Section:
-    """Returns the section with the verdict on all."""
     outputs = verification.outputs
     verdict = worst_verdict(output.verdict for output in outputs)
     equal = [output.verdict for output in outputs].count("equal")

@@ -241,7 +241,6 @@ class _Graph:
         return None if handle is None else self._variable(handle).name
 
     def _variable(self, handle: str) -> NodeDef:
-        """Returns the variable of a handle."""
         node = self.nodes[node_of(handle)]
         while node.op not in REFERENCE_VARIABLES:
             node = self.nodes[node_of(node.input[0])]

@@ -134,7 +134,6 @@ def formula_search(recognizer: Recognizer) -> FormulaSearch:
 
 
 def _variables(pattern: Any) -> Iterator[Variable]:
-    """Yields the variables in a pattern."""
     if isinstance(pattern, Variable):
         yield pattern
     elif isinstance(pattern, tuple | Pattern):

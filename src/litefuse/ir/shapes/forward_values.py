@@ -56,7 +56,6 @@ class ForwardValues(NamedTuple):
         return modified
 
     def _forwarded(self, op: ir.OpView) -> ir.Value:
-        """Returns the replacement of an op's result."""
         value, kind = op.operands[0], op.results[0].type
         owner = value.owner
         if not isinstance(owner, ir.Block) and owner.name not in _TYPED_ELSEWHERE and not _is_function_call(owner):

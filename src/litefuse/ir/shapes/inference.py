@@ -106,7 +106,6 @@ class Inference:
         return tensor
 
     def _merged(self, value: int, inferred: PartialTensor | Tensor) -> Tensor:
-        """Merges an inferred type with a value's declared type."""
         declared = self.graph.declared[value]
         common = meet(inferred.shape, declared.shape)
         for elements in (inferred.values, inferred.numbers):

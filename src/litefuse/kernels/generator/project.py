@@ -21,7 +21,6 @@ _TEMPLATES = Path(__file__).with_name("templates")
 
 
 def _library_name() -> str:
-    """Returns the name of the library on this system."""
     names = {"darwin": "libgenerated_kernels.dylib", "win32": "generated_kernels.dll"}
     return names.get(sys.platform, "libgenerated_kernels.so")
 

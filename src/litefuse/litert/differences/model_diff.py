@@ -21,6 +21,7 @@ from litefuse.litert.differences.changes import (
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Judgement, Section, count_of, shape_text
+from litefuse.support.report.shown import Shown
 
 _COLUMNS = 80
 _LISTED = 20
@@ -40,7 +41,7 @@ _NAMES: Mapping[Category, str] = {
 
 
 @dataclass(frozen=True)
-class ModelDiff:
+class ModelDiff(Shown):
     """The differences between two LiteRT files.
 
     Attributes:
@@ -57,6 +58,8 @@ class ModelDiff:
         op_counts: The number of each op in both files, where it differs.
         same_weights: How many constants have the same numbers in both.
     """
+
+    _sections_by = "litefuse.litert.differences.model_diff:diff_sections"
 
     before: ComparedFile
     after: ComparedFile
@@ -106,16 +109,6 @@ class ModelDiff:
             "categories": list(self.categories),
             **json_form(self),
         }
-
-    def __str__(self) -> str:
-        from litefuse.support.report.text import sections_text
-
-        return sections_text(diff_sections(self))
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-
-        return sections_html(diff_sections(self))
 
 
 def answer(difference: ModelDiff) -> str:

@@ -27,13 +27,14 @@ from litefuse.litert.inspection.listings import (
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Section, count_of, op_section
+from litefuse.support.report.shown import ShownInNotebooks
 
 _WIDTH = 64
 _MODEL = ("name", "description", "version", "author", "license", "min_parser_version")
 
 
 @dataclass(frozen=True)
-class LiteRTModelFacts:
+class LiteRTModelFacts(ShownInNotebooks):
     """The contents of a LiteRT model.
 
     Attributes:
@@ -54,6 +55,8 @@ class LiteRTModelFacts:
         data_behind: Whether weights are stored behind the flatbuffer, where only LiteRT and TensorFlow Lite look.
     """
 
+    _sections_by = "litefuse.litert.inspection.litert_model_facts:litert_model_sections"
+
     source: str
     size: int
     description: str
@@ -73,11 +76,6 @@ class LiteRTModelFacts:
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
         return json_form(self)
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-
-        return sections_html(litert_model_sections(self))
 
 
 def litert_model_sections(

@@ -14,6 +14,7 @@ from litefuse.litert.inspection.listings import attribute_text, signature_sectio
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.printable import one_line, shortened
 from litefuse.support.report.sections import Judgement, Section, count_of, op_section, shape_text
+from litefuse.support.report.shown import ShownInNotebooks
 
 _COLUMNS = 80
 _LISTED_VARIABLES = 12
@@ -114,7 +115,7 @@ class NodeFacts:
 
 
 @dataclass(frozen=True)
-class SavedModelFacts:
+class SavedModelFacts(ShownInNotebooks):
     """The contents of a SavedModel.
 
     Attributes:
@@ -134,6 +135,8 @@ class SavedModelFacts:
         nodes: The nodes of the functions that the signatures reach, if they were asked for.
     """
 
+    _sections_by = "litefuse.litert.inspection.saved_model_facts:saved_model_sections"
+
     source: str
     tags: tuple[str, ...]
     tensorflow_version: str
@@ -152,11 +155,6 @@ class SavedModelFacts:
     def to_json(self) -> dict[str, Any]:
         """Returns the facts as dictionaries and lists for ``json.dumps``; NaN and infinities are None."""
         return json_form(self)
-
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-
-        return sections_html(saved_model_sections(self))
 
 
 def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) -> list[Section]:
@@ -202,7 +200,6 @@ def _bad_news(title: str, rows: Sequence[Sequence[str]]) -> Section:
 
 
 def _node_sections(nodes: Iterable[NodeFacts], *, everything: bool) -> list[Section]:
-    """Returns a section for each function with its nodes."""
     by_function: defaultdict[str, list[NodeFacts]] = defaultdict(list)
     for node in nodes:
         by_function[node.function].append(node)

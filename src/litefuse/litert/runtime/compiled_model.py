@@ -376,7 +376,6 @@ def _array(details: TensorDetails, inputs: Mapping[str, npt.ArrayLike], where: s
 
 
 def _copy(buffer: c_void_p, array: npt.NDArray[Any], mode: int) -> None:
-    """Copies an array to a buffer, or a buffer to an array."""
     if array.nbytes == 0:
         return
     memory = c_void_p()

@@ -95,7 +95,6 @@ def _reasons(graph: Graph, op: Op, table: OpTable) -> Iterator[str]:
 
 
 def _beyond(graph: Graph, op: Op, limits: Limits) -> Iterator[str]:
-    """Yields how an op is beyond limits."""
     if limits.version is not None and op.version > limits.version:
         yield f"version {op.version} of the op, and up to {limits.version} is taken"
     tensors = [graph.tensor(index) for index in (*op.inputs, *op.outputs) if index >= 0]

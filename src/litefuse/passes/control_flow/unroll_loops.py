@@ -319,7 +319,6 @@ class _Steps:
         return self._constants[key]
 
     def _step(self, op: ir.OpView, operands: list[ir.Value], known: _KnownValues) -> list[ir.Value]:
-        """Emits one op of a step; returns its results."""
         key = op.results[0] if len(op.results) else None
         if key in self._last and self._last[key][0] == operands and is_pure(op.name):
             return self._last[key][1]

@@ -86,7 +86,6 @@ def _length(value: ir.Value, b: Builder) -> Tensor:
 
 
 def _merged(value: ir.Value, shape: Shape) -> Shape:
-    """Merges the shape of a value's type with ``shape``."""
     own = tensor_type_of(value).shape
     if own is None or len(own) != len(shape):
         return shape

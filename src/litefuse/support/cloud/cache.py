@@ -167,7 +167,6 @@ def _files(content: Path) -> dict[str, Path]:
 
 
 def _sizes(content: Path) -> dict[str, int]:
-    """Returns the size of each file."""
     return {below: path.stat().st_size for below, path in _files(content).items()}
 
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class ShownInNotebooks:
     """A value that notebooks show as sections.
 
-    Its class names the function that makes them, as ``MODULE:FUNCTION``. That function stands in a module of its own,
-    which imports the class, and which is imported when a value is first shown::
+    Its class names the function that makes them, as ``MODULE:FUNCTION``. If that function stands in a module of
+    its own, this is imported when a value is first shown::
 
         @dataclass(frozen=True)
         class Benchmark(Shown):

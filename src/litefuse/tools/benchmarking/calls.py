@@ -100,7 +100,6 @@ def _timed(model: OpenedModel) -> float:
 
 
 def _described(inputs: Arrays) -> tuple[Input, ...]:
-    """Describes the inputs of a call."""
     return tuple(Input(name, _dtype(value), value.shape) for name, value in inputs.items())
 
 

@@ -150,7 +150,6 @@ class Subject:
 
 
 def _with_times(measurement: Measurement, file: FileOps, key: str, timed: NodeCalls, alone: Alone) -> Measurement:
-    """Adds the times of ops to a measurement."""
     times, partitions = op_times(file, key, timed.nodes, alone)
     notes = [*measurement.notes]
     slow, fast = timed.seconds, measurement.seconds

@@ -299,7 +299,6 @@ def _node(node: Node, numbers: Mapping[str, int], outcomes: Mapping[str, Composi
 
 
 def _outcome(outcome: CompositeReport) -> Iterator[tuple[str, str]]:
-    """Yields what became of a composite."""
     if outcome.outcome == "fused":
         yield "became", outcome.fused_into or ""
         yield "its body", outcome.compared

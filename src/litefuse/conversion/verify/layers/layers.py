@@ -8,6 +8,7 @@ from typing import Any
 
 from litefuse.support.report.json_form import json_form
 from litefuse.support.report.sections import Judgement, Section, shape_text
+from litefuse.support.report.shown import ShownInNotebooks
 
 #: Why a tensor that the original does not know is not compared.
 NO_NAME = "it has no name in the original"
@@ -65,7 +66,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Layers:
+class Layers(ShownInNotebooks):
     """The layers of one call.
 
     Attributes:
@@ -78,6 +79,8 @@ class Layers:
         explained: The error that quantization explains of each output of a quantized model.
         faulty: The first layer with a fault that each output is computed from.
     """
+
+    _sections_by = "litefuse.conversion.verify.layers.layers:layer_sections"
 
     signature: str
     call: int
@@ -123,11 +126,6 @@ class Layers:
             "layers": [layer.to_json() for layer in self.layers],
         }
 
-    def _repr_html_(self) -> str:
-        from litefuse.support.report.html import sections_html
-
-        return sections_html(layer_sections(self, None))
-
 
 _HEADINGS = ("layer", "op", "dtype", "shape", "error", "added", "")
 
@@ -135,7 +133,7 @@ _LISTED = 6
 _TIMES = 10  # from here on, not as percents
 
 
-def layer_sections(layers: Layers, tolerance: float | None) -> list[Section]:
+def layer_sections(layers: Layers, tolerance: float | None = None) -> list[Section]:
     """Returns the sections of layers: the first that differs, and the error of each that is compared.
 
     Args:

@@ -103,7 +103,6 @@ class _Arrays:
         return made
 
     def _array(self, handle: str) -> NodeDef:
-        """Returns the node that creates the array of a handle."""
         tensor, seen = handle, set[str]()
         while tensor not in seen:
             seen.add(tensor)

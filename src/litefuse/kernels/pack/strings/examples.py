@@ -94,7 +94,6 @@ def _numbers(payload: bytes, dtype: str) -> npt.NDArray[Any]:
 
 
 def _messages(data: bytes, field: int) -> list[bytes]:
-    """Returns the strings or messages of a field."""
     messages: list[bytes] = []
     for number, kind, value in _fields(data):
         if number == field:

@@ -37,7 +37,6 @@ def in_one_batch(b: Builder, *values: Tensor) -> tuple[Sequence[Tensor], Sequenc
 
 
 def _broadcast(x: MixedSize, y: MixedSize) -> MixedSize:
-    """Returns the size that two sizes are broadcast to."""
     for size, other in ((x, y), (y, x)):
         if isinstance(size, int):
             return other if size == 1 else size

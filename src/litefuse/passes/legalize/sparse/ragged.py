@@ -134,7 +134,6 @@ def ragged_tensor_to_tensor(op: TensorFlowOp, b: Builder) -> Tensor:
 
 
 def _row_splits(b: Builder, kinds: Sequence[str], partitions: Sequence[Tensor]) -> list[Tensor]:
-    """Emits the row splits of each level."""
     if set(kinds) == {"ROW_SPLITS"}:
         return list(partitions)
     if kinds[0] != "FIRST_DIM_SIZE" or set(kinds[1:]) != {"VALUE_ROWIDS"}:

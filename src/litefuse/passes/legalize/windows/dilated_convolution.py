@@ -257,7 +257,6 @@ def _padded(b: Builder, value: Tensor, pads: Sequence[tuple[int, int]]) -> Tenso
 
 
 def _convolved(value: Tensor, convolution: ir.Operation | ir.OpView, dilation: _Dilation) -> Tensor:
-    """Emits the convolution of a value with this dilation."""
     new = {"dilations": list(dilation.rates), "padding": dilation.padding or "VALID", "explicit_paddings": []}
     window = tensor_type_of(convolution.operands[1]).shape or ()
     shape = list(tensor_type_of(convolution.results[0]).shape or (None,) * 4)

@@ -139,7 +139,6 @@ def _windows_of_filter(op: TensorFlowOp, b: Builder, rank: int) -> tuple[list[Te
 
 
 def _positions(axes: Sequence[WindowAxis]) -> int:
-    """Returns the number of positions in a window."""
     return math.prod(axis.size for axis in axes)
 
 
