@@ -293,14 +293,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
 
 
 class _Written(NamedTuple):
-    """The written file.
-
-    Attributes:
-        summary: Its ops.
-        quantization: The quantization; None if there was none.
-        renamed: The inputs and outputs with other names.
-        least_runtime: The first releases that have its ops.
-    """
+    """The written file; the least runtime is the first releases that have its ops."""
 
     summary: ModelSummary
     quantization: reports.QuantizationReport | None

@@ -18,13 +18,7 @@ _NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 
 
 class _Input(NamedTuple):
-    """A tensor in a function's arguments.
-
-    Attributes:
-        argument: The name of the argument that it is in.
-        path: The keys that lead to it there; empty if it is the argument itself.
-        given: The name that its ``tf.TensorSpec`` gives it, if any.
-    """
+    """A tensor in a function's arguments, the keys that lead to it, and the name in its ``tf.TensorSpec``, if any."""
 
     argument: str
     path: _Path

@@ -24,12 +24,9 @@ _KINDS = inspect.Parameter
 
 
 class _Specification(NamedTuple):
-    """The dtypes and sizes that an annotation asks for, such as ``float32|float16[?,4]``.
+    """The dtypes and sizes that an annotation asks for, such as ``float32
 
-    Attributes:
-        text: The annotation.
-        dtypes: The dtypes that it may have.
-        sizes: The size of each dimension, None for any; None for any rank.
+    float16[?,4]``; None for any size or rank.
     """
 
     text: str

@@ -238,11 +238,7 @@ def moved_copy(content: Any) -> bytes:
 
 
 class _Moving:
-    """Moves the ops of a subgraph.
-
-    Attributes:
-        operators: The ops of the copy.
-    """
+    """Moves the ops of a subgraph; collects those of the copy."""
 
     def __init__(self, graph: Any, known: Graph, code: int) -> None:
         self.operators: list[Any] = []

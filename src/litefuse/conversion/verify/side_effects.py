@@ -92,13 +92,7 @@ _SHOWN = 5
 
 
 class _Found(NamedTuple):
-    """A node with a side effect.
-
-    Attributes:
-        node: The node.
-        function: The name of the function that it is in; empty for the graph itself.
-        effect: Its side effect.
-    """
+    """A node with a side effect; the function's name is empty for the graph itself."""
 
     node: NodeDef
     function: str
@@ -148,13 +142,7 @@ def refuse_side_effects(
 
 @dataclass(frozen=True)
 class _Model:
-    """A graph and its functions.
-
-    Attributes:
-        nodes: The nodes of the graph itself by name.
-        functions: The functions by name.
-        alike: The functions that may be run in place of one another, by the value of their common attribute.
-    """
+    """A graph and its functions, also by the value of a common attribute: those may run in place of one another."""
 
     nodes: Nodes
     functions: Mapping[str, FunctionDef]

@@ -71,14 +71,7 @@ def function_of_graph(
 
 @dataclass
 class _Graph:
-    """The part of a graph that is being turned into a function.
-
-    Attributes:
-        name: The function's name.
-        nodes: The nodes of the whole graph.
-        registry: The definitions of the ops.
-        fed: The argument that replaces each fed tensor.
-    """
+    """The part of a graph that is being turned into a function; ``fed`` has the arguments in place of fed tensors."""
 
     name: str
     nodes: Nodes

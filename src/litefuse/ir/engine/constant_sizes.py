@@ -15,12 +15,7 @@ _ITEM_SIZES = {"bf16": 2, "f16": 2, "f64": 8, "i1": 1, "i8": 1, "ui8": 1, "i16":
 
 
 class _Known(NamedTuple):
-    """A value that is computed from constants only.
-
-    Attributes:
-        size: Its size in bytes.
-        held: The bytes of the constants that it is computed from; a splat counts as one element.
-    """
+    """A value that is computed from constants only: its bytes, and theirs, where a splat counts as one element."""
 
     size: int
     held: int

@@ -78,15 +78,9 @@ class _OpTemplate(NamedTuple):
 
 
 class _NodeForm(NamedTuple):
-    """Data shared by nodes of one op with the same attributes.
+    """Data shared by nodes of one op with the same attributes; ``offsets`` has the first result of each output.
 
-    Attributes:
-        template: The data of the op.
-        inputs: The number of inputs.
-        dtypes: The name and the dtype of each input; none if an attribute is missing, which the dialect may not need.
-        types: The types of the results.
-        offsets: The index of the first result of each named output.
-        attributes: The attributes.
+    The dtypes are none if an attribute is missing, which the dialect may not need.
     """
 
     template: _OpTemplate

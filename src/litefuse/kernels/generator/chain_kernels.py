@@ -93,16 +93,7 @@ def generate_chains(
 
 @dataclass
 class _Choice:
-    """The choice of chains that make the model faster.
-
-    Attributes:
-        path: The model.
-        outlined: The file for the one with composites.
-        chains: The chains by name.
-        made: Their kernels.
-        library: The library with the kernels of other composites.
-        on_step: Called with each step's name.
-    """
+    """The choice of chains that make the model faster; ``outlined`` is the file with composites."""
 
     path: Path
     outlined: Path

@@ -121,14 +121,7 @@ def _counted(on_step: Callable[[str], None], name: str, number: int, total: int)
 
 @dataclass(frozen=True)
 class _Trials:
-    """Inputs of the trials of a file's kernels.
-
-    Attributes:
-        content: The file.
-        library: The library with the kernels.
-        called: The shapes to measure them with.
-        on_step: Called with each step's name.
-    """
+    """Inputs of the trials of a file's kernels, and the shapes to measure them with."""
 
     content: bytes
     library: Path

@@ -30,12 +30,7 @@ _BLOCK_OF_ROWS = 256
 
 
 class _Kind(NamedTuple):
-    """How elements are combined.
-
-    Attributes:
-        clause: The operator in OpenMP's clause.
-        step: Returns the statement that combines a variable with a value.
-    """
+    """How elements are combined: the operator in OpenMP's clause, and the statement for a variable and a value."""
 
     clause: str
     step: Callable[[str, str], str]

@@ -162,11 +162,7 @@ def _named(side: ComparedModel, operator: OperatorFacts) -> Hashable | None:
 
 
 class _Pairs:
-    """Pairs of positions in two sequences.
-
-    Attributes:
-        partners: The positions in the second sequence by those in the first.
-    """
+    """Pairs of positions in two sequences: those in the second by those in the first."""
 
     def __init__(self, first: int, second: int) -> None:
         self.partners: dict[int, int] = {}

@@ -166,12 +166,7 @@ def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Se
 
 
 class _Texts:
-    """How long lists and names may be.
-
-    Attributes:
-        everything: Whether they may be of any length.
-        width: How many columns a line may have, without what is in front of it.
-    """
+    """How long lists and names may be; a line's width is without what is in front of it."""
 
     def __init__(self, everything: bool, width: int = _COLUMNS - 2) -> None:
         self.everything = everything

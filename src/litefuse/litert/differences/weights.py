@@ -143,14 +143,7 @@ def _of_strings(raw: npt.NDArray[np.uint8], other_raw: npt.NDArray[np.uint8], ch
 
 
 class _Numbers:
-    """The numbers of a constant, in the order of the file.
-
-    Attributes:
-        count: How many there are.
-
-    Raises:
-        ValueError: They cannot be read.
-    """
+    """The numbers of a constant, in the order of the file; raises a ValueError if they cannot be read."""
 
     def __init__(self, raw: npt.NDArray[np.uint8], tensor: StoredTensor, scales: Scales | None) -> None:
         self.count = _elements(tensor)

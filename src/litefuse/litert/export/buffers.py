@@ -68,13 +68,10 @@ def append_buffers(
 
 
 class _Layout(NamedTuple):
-    """The layout of everything after the end of the flatbuffer.
+    """The layout of everything after the end of the flatbuffer, where the new tables and their vtable start.
 
-    Attributes:
-        head: The new tables and their vtable, starting at that end.
-        tables: The positions of the tables by the indices of the buffers.
-        data: The positions of the bytes.
-        prefixed: Whether each is a vector, with its length before the bytes.
+    It has the positions of tables and of bytes by the indices of the buffers. If ``prefixed``, each is a vector, with
+    its length before the bytes.
     """
 
     head: bytes

@@ -18,11 +18,7 @@ _FLOAT8 = ("FLOAT8_E4M3FN", "FLOAT8_E5M2")
 
 
 class _Form:
-    """An op with the tensors that it has in its graph.
-
-    Attributes:
-        op: The op.
-    """
+    """An op with the tensors that it has in its graph."""
 
     def __init__(self, graph: Graph, op: Op) -> None:
         self._graph = graph

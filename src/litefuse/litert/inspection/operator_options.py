@@ -52,12 +52,7 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class _Kind(NamedTuple):
-    """A class of options.
-
-    Attributes:
-        name: Its name in the schema.
-        keys: The names of the fields in the schema, by the object's attributes.
-    """
+    """A class of options: its name and its fields' names in the schema, by the object's attributes."""
 
     name: str
     keys: Mapping[str, str]

@@ -143,13 +143,7 @@ def _with_options_of(prepare: Callable[..., Any], invoke: FunctionType) -> inspe
 class _Dispatcher:
     """A function that numba compiles, made when it is first asked for: importing numba takes a second.
 
-    It goes to another process without what is compiled.
-
-    Args:
-        invoke: The function.
-        where: The kernel, for messages.
-        fastmath: Let the compiler reorder floating point operations.
-        cache: Keep the compiled code for the next process.
+    It goes to another process without what is compiled. ``where`` names the kernel in messages.
     """
 
     def __init__(self, invoke: FunctionType, where: str, *, fastmath: bool, cache: bool) -> None:

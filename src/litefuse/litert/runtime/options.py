@@ -40,9 +40,6 @@ class _Decoder:
     """Reads at most as many values as there are bytes, since each takes at least one.
 
     In malicious data, vectors may refer to one vector many times, and so on: their contents grow without bound.
-
-    Attributes:
-        left: How many more values are allowed.
     """
 
     left: int

@@ -72,17 +72,7 @@ def _check_model(model: Table) -> bool:
 
 
 class _Graph(NamedTuple):
-    """A subgraph.
-
-    Attributes:
-        number: Its index in the model.
-        name: Its name.
-        tensors: Its tensors.
-        buffers: The model's buffers.
-        operators: Its ops, in the order in which they run.
-        inputs: The indices of its input tensors.
-        outputs: The indices of its output tensors.
-    """
+    """A subgraph; the buffers are the model's."""
 
     number: int
     name: str

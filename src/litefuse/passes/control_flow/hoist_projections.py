@@ -69,14 +69,7 @@ class HoistProjections:
 
 
 class _Product(NamedTuple):
-    """One product of a loop's body.
-
-    Attributes:
-        op: The MatMul.
-        item: The step's input: the loop variable that holds the inputs of all steps, the step, and the step dimension.
-        weight: The other factor.
-        bias: The op that adds a bias to the product, and the bias; None if there is none.
-    """
+    """One product of a loop's body, of a step's input and a weight, and the op that adds a bias to it, if any."""
 
     op: ir.OpView
     item: Item

@@ -41,12 +41,7 @@ _MOVING = frozenset({"tf.Cast", "tf.Identity"})
 
 
 class _Buffer(NamedTuple):
-    """A tensor some of whose items were replaced.
-
-    Attributes:
-        base: The tensor before that.
-        items: What was written, with a first dimension of 1, by its place in the first dimension.
-    """
+    """A tensor some of whose items were replaced: what was written, by its place in the first dimension."""
 
     base: ir.Value
     items: Mapping[int, ir.Value]

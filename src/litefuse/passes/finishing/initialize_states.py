@@ -85,11 +85,7 @@ def _own_shape(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
 
 @dataclass
 class _Sizes:
-    """The packed dims of states, by the dims that they had.
-
-    Attributes:
-        packed: The packed form of each.
-    """
+    """The packed dims of states, by the dims that they had."""
 
     packed: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
 

@@ -107,14 +107,7 @@ def _around(shape: Sequence[int], axis: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _LowForm:
-    """An op on tensors of fewer axes.
-
-    Attributes:
-        operands: Its operands.
-        results: The shapes of its results, whose elements are those of the op's own results in the same order.
-        attributes: Its attributes; None for those of the op.
-        name: Its name, if that is another.
-    """
+    """An op on tensors of fewer axes, whose results have the same elements; name and attributes if they are others."""
 
     operands: Sequence[_LowOperand]
     results: Sequence[Sequence[int]]

@@ -79,16 +79,7 @@ def transpose_split(editor: Editor, node: Node) -> int | None:
 
 
 class _Split(NamedTuple):
-    """A product whose last dimension is split.
-
-    Attributes:
-        product: The product.
-        matrix: Its constant.
-        depth: The number of terms of each sum.
-        columns: The columns of the product that are split.
-        steps: The ops on the product, in order, and the constant of each.
-        shape: The shape after the split.
-    """
+    """A product whose last dimension is split, its constant, and the ops on it with the constant of each."""
 
     product: Node
     matrix: int

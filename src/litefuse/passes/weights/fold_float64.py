@@ -80,12 +80,7 @@ _NAMES = frozenset({"Cast", *_FUNCTIONS, *FUNCTIONS_OF_FLOAT64, *MOVES})
 
 
 class _Known(NamedTuple):
-    """A value that is computed from constants alone.
-
-    Attributes:
-        op: Its op.
-        wide: Whether float64 or uint64 occurs on the way.
-    """
+    """A value that is computed from constants alone; wide if float64 or uint64 occurs on the way."""
 
     op: ir.OpView
     wide: bool

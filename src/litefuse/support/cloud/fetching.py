@@ -26,12 +26,7 @@ _TRIES = 3
 
 
 class _Remote(NamedTuple):
-    """The file or folder at a URL.
-
-    Attributes:
-        files: What the file system tells of each file, by its path below the URL; empty for the file at the URL.
-        is_folder: Whether it is a folder.
-    """
+    """The file or folder at a URL: what the file system tells of each file, by its path below it, or empty."""
 
     files: dict[str, Mapping[str, Any]]
     is_folder: bool

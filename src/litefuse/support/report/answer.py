@@ -33,14 +33,7 @@ _KEPT = "STABLEHLO_COMPOSITE"
 
 
 class _Line(NamedTuple):
-    """A line of the answer.
-
-    Attributes:
-        name: What it is about.
-        text: The text.
-        judgement: The judgement.
-        spare: How soon it is left out for what matters more: never for 0, the largest number first.
-    """
+    """A line of the answer; the more it can be spared, the sooner it is left out, and never for 0."""
 
     name: str
     text: str

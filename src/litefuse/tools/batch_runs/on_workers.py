@@ -24,13 +24,7 @@ _lock = threading.Lock()
 
 
 class _Batch:
-    """The processes of a batch here.
-
-    Attributes:
-        pool: The processes.
-        until: When they end unless somebody asks for them again, by the monotonic clock.
-        outputs: The folders that they write to.
-    """
+    """The processes of a batch here, their outputs, and when they end unless somebody asks for them again."""
 
     def __init__(self, retries: int) -> None:
         self.pool = RunnerPool(retries)

@@ -140,11 +140,7 @@ def kernel_of(model: OpenedModel, node: Node) -> str:
 
 
 class _Operators:
-    """The operators that XNNPACK has reported.
-
-    Attributes:
-        clock: Knows which node runs; None before there is a clock.
-    """
+    """The operators that XNNPACK has reported, and the clock that knows which node runs."""
 
     def __init__(self) -> None:
         self.clock: NodeClock | None = None

@@ -186,11 +186,7 @@ def _constants(context: abi.TfLiteContext, tensors: Iterable[int]) -> Generator[
 class _XnnpackDelegate:
     """LiteRT's own XNNPACK delegate, of an interpreter of the smallest model that it takes; it lives as long as this.
 
-    Args:
-        threads: How many threads it uses.
-
-    Attributes:
-        address: The address of the ``TfLiteDelegate``; 0 if LiteRT has no XNNPACK here.
+    Its address is 0 if LiteRT has no XNNPACK here.
     """
 
     def __init__(self, threads: int) -> None:

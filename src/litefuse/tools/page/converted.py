@@ -119,13 +119,7 @@ def _constant_bytes(operator: OperatorFacts, tensors: Sequence[StoredTensor], se
 
 
 class _Subgraph:
-    """The nodes of a subgraph.
-
-    Args:
-        tensors: Its tensors.
-        inputs: The indices of its inputs.
-        names: The names that signatures have for its inputs and outputs.
-    """
+    """The nodes of a subgraph; ``names`` are those that signatures have for its inputs and outputs."""
 
     def __init__(self, tensors: Sequence[StoredTensor], inputs: Sequence[int], names: Mapping[int, str]) -> None:
         self.nodes: list[Node] = []

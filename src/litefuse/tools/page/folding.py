@@ -140,12 +140,7 @@ class _Folding:
 
 @dataclass
 class _Group:
-    """Nodes of one scope, whose name may be empty: names in files of other converters begin with slashes.
-
-    Attributes:
-        scope: Its name; None for a node that is in no scope.
-        nodes: The nodes.
-    """
+    """Nodes of one scope, whose name may be empty: names in files of other converters begin with slashes."""
 
     scope: str | None
     nodes: list[int]

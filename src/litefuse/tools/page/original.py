@@ -144,13 +144,7 @@ def _with_results(graph: Graph, names: Mapping[str, str]) -> Graph:
 
 @dataclass
 class _Reader:
-    """Reads one function.
-
-    Attributes:
-        function: The function.
-        library: All functions.
-        composites: The names of composites by their functions.
-    """
+    """Reads one function, with the library of all functions and the names of composites."""
 
     function: FunctionDef
     library: Mapping[str, FunctionDef]

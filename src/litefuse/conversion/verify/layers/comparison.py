@@ -261,13 +261,7 @@ def _layer(
 
 
 class _Original(NamedTuple):
-    """A value of the original.
-
-    Attributes:
-        node: The name of its node.
-        values: The value.
-        certain: Whether it has to be that of the tensor.
-    """
+    """A value of the original; if certain, it has to be that of the tensor."""
 
     node: str
     values: npt.NDArray[Any]

@@ -95,14 +95,7 @@ class _Weights(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """Data shared by the conversions of all subgraphs.
-
-    Attributes:
-        side: The file.
-        model: The copy, as the schema's objects.
-        kinds: The names of the ops of its operator codes.
-        weights: The constants that were quantized.
-    """
+    """Data shared by the conversions of all subgraphs: of the file, of its copy, and of the quantized constants."""
 
     side: ComparedModel
     model: Any

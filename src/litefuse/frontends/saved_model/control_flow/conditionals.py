@@ -67,13 +67,7 @@ def conditionals_to_if(function: FlatFunction, symbol: Callable[[str], str]) -> 
 
 @dataclass(frozen=True)
 class _Merge:
-    """A Merge that ends a conditional.
-
-    Attributes:
-        name: The node.
-        tensors: Its outputs that are used.
-        branches: The positions of the inputs from each branch.
-    """
+    """A Merge that ends a conditional: its outputs that are used, and the positions of the inputs from each branch."""
 
     name: str
     tensors: tuple[str, ...]
@@ -240,14 +234,7 @@ class _Conditionals:
 
 @dataclass
 class _Conditional:
-    """A conditional: Merges that one If computes.
-
-    Attributes:
-        all: The conditionals of the function.
-        name: The name of the If.
-        predicate: The condition.
-        merges: The Merges.
-    """
+    """A conditional: Merges that one If, of this name, computes."""
 
     all: _Conditionals
     name: str

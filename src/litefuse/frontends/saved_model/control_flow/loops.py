@@ -82,15 +82,7 @@ class _Variable:
 
 @dataclass(frozen=True)
 class _Loop:
-    """A loop without nested loops.
-
-    Attributes:
-        outer: The function that contains it.
-        frame: The frame's name.
-        members: The nodes of the frame, with its Enters and Exits, in the function's order.
-        condition: The LoopCond node.
-        variables: The loop variables.
-    """
+    """A loop without nested loops; its members are all nodes of the frame, in the function's order."""
 
     outer: FlatFunction
     frame: str

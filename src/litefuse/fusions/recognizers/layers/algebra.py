@@ -44,12 +44,7 @@ _SMALL_FLOATS = frozenset({"float16", "bfloat16"})
 
 @dataclass(frozen=True)
 class _Computed:
-    """An expression of a value.
-
-    Attributes:
-        expression: The expression.
-        dropped: The axes that the value lacks because a reduction dropped them; None for a number, which fits all.
-    """
+    """An expression of a value, and the axes that a reduction dropped; None for a number, which fits all."""
 
     expression: Expression
     dropped: tuple[int, ...] | None = ()

@@ -34,15 +34,7 @@ _CANDIDATES = 12
 
 @dataclass(frozen=True)
 class _Divisor:
-    """Divisor of a normalization: the root of a mean, plus epsilon.
-
-    Attributes:
-        algebra: The expressions of what is computed from x.
-        root: The number of the atom whose root it is.
-        mean: The number of the atom that is the mean of x; None for an RMS normalization.
-        axes: The axes of the mean.
-        epsilon: What is added to it.
-    """
+    """Divisor of a normalization: the root of a mean, plus epsilon; the mean of x is None for an RMS normalization."""
 
     algebra: Algebra
     root: int
@@ -53,13 +45,7 @@ class _Divisor:
 
 @dataclass(frozen=True)
 class _Normalized:
-    """A normalization with what it is scaled and shifted by.
-
-    Attributes:
-        result: The result.
-        scale: The scale, if there is one.
-        offset: The offset, if there is one.
-    """
+    """A normalization with what it is scaled and shifted by."""
 
     result: ir.Value
     scale: ir.Value | None

@@ -60,14 +60,7 @@ def _expanded(module: ir.Module, op: ir.OpView) -> Sequence[ir.Value | None] | N
 
 
 class _Lstm(NamedTuple):
-    """The attributes of an LSTM op.
-
-    Attributes:
-        gates: The order of the gates in the weights; ``g`` is the cell's.
-        forget_bias: The number that is added to the forget gate.
-        cell_clip: The largest absolute value of the cell state; 0 and less for no limit.
-        peepholes: Whether there are peepholes.
-    """
+    """The attributes of an LSTM op: the order of the gates in the weights (``g`` is the cell's), and its numbers."""
 
     gates: str
     forget_bias: float

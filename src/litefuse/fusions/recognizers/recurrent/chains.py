@@ -40,10 +40,8 @@ class Chain(NamedTuple):
 class _Search:
     """How far the search for the steps of products that share a weight is.
 
-    Attributes:
-        failures: How many steps in a row were looked for in vain.
-        left_out: How many of the next products are left out.
-        end: Where the outputs of a step must be before: a product of the next step takes them.
+    It counts the steps in a row that were looked for in vain, and the next products that are left out. Outputs of a
+    step are before ``end``: a product of the next step takes them.
     """
 
     failures: int = 0

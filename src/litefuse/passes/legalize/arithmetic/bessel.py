@@ -75,13 +75,10 @@ def bessel_of_first_kind(op: TensorFlowOp, b: Builder) -> Tensor:
 
 
 class _Near(NamedTuple):
-    """The parts that the functions have in common.
+    """The parts that the functions have in common: ``
 
-    Attributes:
-        size: ``|x|``.
-        value: The polynomial in ``(x / limit)^2``, for ``|x|`` up to the limit.
-        large: ``|x|``, but at least the limit.
-        inverse: The limit divided by that.
+    x|`` and the polynomial in ``(x / limit)^2`` up to the limit.|``large`` is ``|x|``, but at least the limit;
+    ``inverse`` is the limit divided by that.
     """
 
     size: Tensor

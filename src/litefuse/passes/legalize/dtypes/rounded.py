@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 
 class _Format(NamedTuple):
-    """A floating point format of 8 bits.
-
-    Attributes:
-        digits: The number of bits of the mantissa that are stored.
-        smallest: The smallest normal number.
-        largest: The largest finite number.
-        beyond: What larger numbers become.
-    """
+    """A floating point format of 8 bits; the smallest number is a normal one, and larger ones become ``beyond``."""
 
     digits: int
     smallest: float

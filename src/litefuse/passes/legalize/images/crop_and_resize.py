@@ -58,13 +58,7 @@ def _crop_size(op: TensorFlowOp, b: Builder, axis: int) -> MixedSize:
 
 
 class _Samples(NamedTuple):
-    """The sampled points along one axis.
-
-    Attributes:
-        points: float32 ``[boxes, samples]``, clamped to the image.
-        last: The last position of the image, a float32 scalar.
-        inside: Whether a point is inside the image.
-    """
+    """The sampled points along an axis, ``[boxes, samples]``, clamped to its last position, and which are inside."""
 
     points: Tensor
     last: Tensor

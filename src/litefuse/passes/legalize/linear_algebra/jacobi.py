@@ -40,12 +40,7 @@ class SingularVectors(NamedTuple):
 
 
 class _Rotation(NamedTuple):
-    """Rotations of pairs of columns.
-
-    Attributes:
-        cosine: ``[batch, 1, pairs]``.
-        sine: ``[batch, 1, pairs]``.
-    """
+    """Rotations of pairs of columns, each ``[batch, 1, pairs]``."""
 
     cosine: Tensor
     sine: Tensor

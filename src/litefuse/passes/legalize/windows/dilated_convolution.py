@@ -44,13 +44,7 @@ class _Phases(NamedTuple):
 
 
 class _Dilation(NamedTuple):
-    """The attributes of a dilated convolution that replaces those of each phase.
-
-    Attributes:
-        rates: The dilation along each dimension of the convolution's operand.
-        pads: The padding before and after each dimension; negative: cropped.
-        padding: The name of this padding, if there is one.
-    """
+    """The attributes of a dilated convolution that replaces those of each phase; negative pads crop."""
 
     rates: Sequence[int]
     pads: Sequence[tuple[int, int]]

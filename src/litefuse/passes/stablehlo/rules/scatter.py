@@ -27,14 +27,7 @@ _OF_CONDITIONS = {
 
 @dataclass(frozen=True)
 class _Elements:
-    """The elements that a scatter writes.
-
-    Attributes:
-        t: The translation.
-        value: The tensor, whose indexed dimensions come first.
-        vectors: The positions in these, ``[..., indexed]``.
-        new: The new elements, ``[..., others]``.
-    """
+    """The elements that a scatter writes: at ``[..., indexed]`` in the first dimensions, ``[..., others]``."""
 
     t: Translation
     value: Tensor

@@ -85,13 +85,7 @@ def top_k(t: Translation, value: ir.Value, k: MixedSize, *, upwards: bool = Fals
 
 
 class _Key(NamedTuple):
-    """Sort key of a comparator.
-
-    Attributes:
-        operand: The position of the tensor.
-        part: ``Real`` or ``Imag`` of complex numbers; otherwise empty.
-        upwards: Whether the lesser element comes first.
-    """
+    """Sort key of a comparator: a tensor, or the ``Real`` or ``Imag`` part of a complex one."""
 
     operand: int
     part: str

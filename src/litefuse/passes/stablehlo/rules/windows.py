@@ -108,15 +108,7 @@ class _Windows:
 
 
 class _Reduction(NamedTuple):
-    """Reduction over windows.
-
-    Attributes:
-        operand: The first operand.
-        values: All of them, with what is between their elements.
-        name: TensorFlow's name of the reduction; None for another one than those.
-        block: The program that combines two elements.
-        starts: What it begins with, for each operand.
-    """
+    """Reduction over windows; the name is None for a program that TensorFlow has no op for."""
 
     operand: ir.Value
     values: Sequence[Tensor]
