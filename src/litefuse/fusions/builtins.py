@@ -79,7 +79,6 @@ class Builtin(NamedTuple):
 
     @property
     def signature(self) -> inspect.Signature:
-        """The signature of its builder."""
         parameters: list[inspect.Parameter] = []
         kind: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
         for index, operand in enumerate(self.operands):

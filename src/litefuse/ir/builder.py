@@ -99,7 +99,6 @@ class Builder:
         return Tensor(value).shape
 
     def dtype(self, value: ir.Value) -> str:
-        """Returns a value's dtype."""
         return Tensor(value).dtype
 
     def strings(self, values: npt.NDArray[Any]) -> Tensor:
@@ -109,11 +108,9 @@ class Builder:
         return Tensor(ir.Operation.create("tf.Const", results=[kind], attributes=attributes).result)
 
     def size(self, value: ir.Value, axis: int) -> MixedSize:
-        """Returns the size of one dimension."""
         return self.sizes(value)[axis]
 
     def sizes(self, value: ir.Value) -> list[MixedSize]:
-        """Returns the size of every dimension."""
         shape = self.shape(value)
         if None not in shape:
             return list(cast("tuple[int, ...]", shape))

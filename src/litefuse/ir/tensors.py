@@ -49,7 +49,6 @@ class Tensor(ir.Value):
 
     @property
     def dtype(self) -> str:
-        """The dtype."""
         return tensor_type_of(self).dtype
 
     @property

@@ -107,7 +107,6 @@ class ModuleDump:
         self._step = ""
 
     def close(self) -> None:
-        """Closes the index."""
         self._index.close()
 
     def _written(self, module: ir.Module, *, failed: bool) -> str:

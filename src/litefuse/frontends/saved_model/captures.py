@@ -55,7 +55,6 @@ class Variable(Record):
 
     @property
     def has_value(self) -> bool:
-        """Whether it has a value."""
         return self.initial is not None or self._is_saved
 
     @property

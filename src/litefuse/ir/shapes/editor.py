@@ -73,15 +73,12 @@ class Editor:
         return [self.resolve(value) for value in node.operands]
 
     def tensor(self, value: int) -> Tensor:
-        """Returns what is known of a value."""
         return self.inference.tensor(value)
 
     def shape(self, value: int) -> Dims | None:
-        """Returns a value's shape."""
         return self.inference.tensor(value).shape
 
     def values(self, value: int) -> Values | None:
-        """Returns a value's elements."""
         return self.inference.tensor(value).values
 
     def value(self, value: int) -> ir.Value:

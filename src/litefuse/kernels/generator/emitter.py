@@ -139,7 +139,6 @@ class Emitter(Loops):
         return self.element(name, node.shape, position)
 
     def element(self, name: str, shape: Sequence[Size], position: Sequence[Index]) -> Scalar:
-        """Returns the element of an array at a position."""
         flat = self.flat(shape, position)
         return Scalar(f"{name}[{self.placed(flat)}]", flat.level, is_plain=False)
 

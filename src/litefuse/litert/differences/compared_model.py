@@ -107,7 +107,6 @@ class ComparedModel:
         return objects_of(self._content)
 
     def digest(self, buffer: int) -> bytes:
-        """Returns a hash of the bytes of a buffer."""
         if buffer not in self._digests:
             data: Any = self.data(buffer)
             self._digests[buffer] = hashlib.blake2b(data, digest_size=16).digest()

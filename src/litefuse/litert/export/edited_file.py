@@ -99,7 +99,6 @@ class _Bytes:
         self.nbytes = data.nbytes
 
     def blocks(self) -> Iterator[npt.NDArray[np.uint8]]:
-        """Yields the bytes in blocks."""
         for start in range(0, self.nbytes, _BLOCK_BYTES):
             yield self._data[start : start + _BLOCK_BYTES]
 

@@ -49,11 +49,9 @@ class GraphEditor:
         return op_name(self.model.operatorCodes[op.opcodeIndex])
 
     def tensor(self, index: int) -> Any:
-        """Returns a tensor."""
         return self.graph.tensors[index]
 
     def name(self, index: int) -> str:
-        """Returns a tensor's name."""
         return self.tensor(index).name.decode(errors="backslashreplace")
 
     def shape(self, index: int) -> tuple[int, ...]:
@@ -64,7 +62,6 @@ class GraphEditor:
         return () if shape is None else tuple(map(int, shape))
 
     def is_type(self, index: int, dtype: str) -> bool:
-        """Whether a tensor has this dtype."""
         return dtype_of(self.tensor(index)) == dtype
 
     def scale(self, index: int) -> Scale | None:
@@ -164,7 +161,6 @@ class GraphEditor:
         return op
 
     def remove_op(self, op: Any) -> None:
-        """Removes an op."""
         del self.ops[self._place(op)]
 
     def after(self, op: Any) -> Any | None:
@@ -177,7 +173,6 @@ class GraphEditor:
         return self.ops[: self._place(op)]
 
     def replace_input(self, op: Any, old: int, new: int) -> None:
-        """Replaces an input of an op."""
         op.inputs = [new if input_ == old else input_ for input_ in op.inputs]
 
     def set_version(self, op: Any, version: int) -> None:

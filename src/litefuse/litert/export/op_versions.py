@@ -37,12 +37,10 @@ class _Form:
         return self._graph.type_name(self.op.outputs[position]) if position < len(self.op.outputs) else ""
 
     def shape(self, position: int) -> tuple[int | None, ...]:
-        """Returns an operand's shape."""
         index = self._operand(position)
         return () if index < 0 else self._graph.tensor(index).shape
 
     def scales(self, position: int) -> Sequence[float]:
-        """Returns an operand's scales."""
         index = self._operand(position)
         return () if index < 0 else self._graph.scales(index)
 

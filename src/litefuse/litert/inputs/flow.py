@@ -119,7 +119,6 @@ class Place:
         return self.graph.tensor(self.op.inputs[operand])
 
     def result(self, index: int = 0) -> Tensor:
-        """Returns the type of a result."""
         return self.graph.tensor(self.op.outputs[index])
 
     def use(self, operand: int, use: Use) -> None:
@@ -171,7 +170,6 @@ class Flow:
         return keys_of
 
     def note(self, trace: Trace, use: Use) -> None:
-        """Notes a use of an input."""
         if trace.input in self.domains:
             self.domains[trace.input].uses[trace.box, use] = None
 

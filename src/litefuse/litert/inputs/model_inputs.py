@@ -141,7 +141,6 @@ class ModelInputs:
                         yield name, box, use, more
 
     def drawer(self, signature: str, random: Random) -> Drawer:
-        """Returns a drawer for calls of a signature."""
         return Drawer(self.signatures[signature].values(), random)
 
     def calls(

@@ -225,7 +225,6 @@ class _Lines:
         return [line for text in texts for line in self.wrapped(text)]
 
     def add(self, number: str, lines: Iterable[str]) -> None:
-        """Adds an entry."""
         self._rows += (("" if position else number, line) for position, line in enumerate(lines))
 
     def section(self, title: str) -> Section:

@@ -53,7 +53,6 @@ class Block:
 
     @classmethod
     def text(cls, text: str) -> Block:
-        """Makes a text."""
         data = text.encode()
         return cls(bytearray(struct.pack("<I", len(data)) + data + b"\0"))
 

@@ -62,7 +62,6 @@ class Table:
         return len(self._fields)
 
     def has(self, field: int) -> bool:
-        """Whether a field is in the table."""
         return bool(self.place(field))
 
     def length(self, field: int) -> int:
@@ -101,7 +100,6 @@ class Table:
         return Table(self.data, target) if target else None
 
     def tables(self, field: int) -> list[Table]:
-        """Returns a vector of tables."""
         target = self.target(field)
         if not target:
             return []

@@ -193,7 +193,6 @@ class Graph:
         return [self._model.op(table) for table in self.operators]
 
     def tensor(self, index: int) -> Tensor:
-        """Returns a tensor by its index."""
         if index not in self._tensors:
             self._tensors[index] = _tensor(self._tables[index])
         return self._tensors[index]
@@ -316,7 +315,6 @@ class Model:
 
     @cached_property
     def signatures(self) -> dict[str, Signature]:
-        """Its signatures by their keys."""
         return {
             table.text(fields.SIGNATURE_KEY): self._signature(table) for table in self.table.tables(fields.SIGNATURES)
         }
@@ -372,7 +370,6 @@ class Model:
         )
 
     def op(self, table: Table) -> Op:
-        """Returns the op of a table."""
         code = self.codes[table.number(fields.OPCODE, "I")]
         return Op(table, code.shown, custom=code.name == "CUSTOM", version=code.version)
 
@@ -381,7 +378,6 @@ class Model:
         return data_span(self.buffers[buffer])
 
     def data(self, buffer: int) -> bytes:
-        """Returns a copy of the data of a buffer."""
         return data_of(self.buffers[buffer])
 
 

@@ -107,7 +107,6 @@ class OpCode(NamedTuple):
 
     @classmethod
     def read(cls, code: Table) -> OpCode:
-        """Reads an OperatorCode."""
         # Old files have the number in a field of only one byte.
         number = max(code.number(CODE, "i"), code.number(DEPRECATED_CODE, "b"))
         name = BUILTIN_OPS.get(number, f"BUILTIN_{number}")

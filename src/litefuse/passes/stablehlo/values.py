@@ -53,7 +53,6 @@ class Reduction:
     keep_dims: bool = False
 
     def emit(self, b: Builder) -> ir.Value:
-        """Emits the reduction."""
         shape = list(b.shape(self.operand))
         for axis in sorted(self.axes, reverse=True):
             shape[axis : axis + 1] = [1] if self.keep_dims else []

@@ -130,7 +130,6 @@ class Web:
 
     @property
     def dtype(self) -> str:
-        """The items' dtype."""
         return tensor_type_of(self.type).dtype
 
     @property

@@ -115,7 +115,6 @@ class OpResults:
         return unknown(Number(value, index, self._scope), is_size=False)
 
     def declared(self, value: ir.Value) -> Declared:
-        """Returns the declared type of a value."""
         kind = value.type
         declared = self._declared.get(kind)
         if declared is None:

@@ -45,7 +45,6 @@ class Weight:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape."""
         return self.source.shape
 
     @property

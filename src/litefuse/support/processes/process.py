@@ -171,7 +171,6 @@ class Worker:
             raise self._crash("end")
 
     def close(self) -> None:
-        """Ends it."""
         self._requests.close()
         self._answers.close()
         self.kill()

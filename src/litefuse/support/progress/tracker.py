@@ -73,7 +73,6 @@ class Tracker:
             return is_new
 
     def end(self, *, failed: bool) -> None:
-        """Ends the work."""
         with self._lock:
             self._count()
             self._ended = self._clock()

@@ -175,7 +175,6 @@ class _Subgraph:
             yield key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     def end(self, outputs: Sequence[int]) -> None:
-        """Adds the outputs."""
         for index in outputs:
             if index >= 0:
                 source = (self._makers[index],) if index in self._makers else ()

@@ -93,7 +93,6 @@ class Layers(ShownInNotebooks):
 
     @property
     def compared(self) -> tuple[Layer, ...]:
-        """The layers that are compared with the original."""
         return tuple(layer for layer in self.layers if layer.error is not None)
 
     @property

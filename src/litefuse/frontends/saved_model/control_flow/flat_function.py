@@ -111,7 +111,6 @@ class FlatFunction:
         return definition is None or statefulness_of(definition) in {Statefulness.PURE, Statefulness.READING}
 
     def shape(self, tensor: str) -> TensorShapeProto:
-        """Returns the shape recorded for a tensor."""
         name, _, index = tensor.partition(":")
         node = self.nodes.get(name)
         if node is None:

@@ -30,7 +30,6 @@ class Axes:
     parts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
 
     def atom(self, size: int | None) -> int:
-        """Returns a new atom."""
         self.sizes.append(size)
         return len(self.sizes) - 1
 

@@ -84,7 +84,6 @@ class Form:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """The attributes of the composite."""
         return {"scale": self.scale} | ({} if self.cap is None else {"logit_cap": self.cap})
 
     def size(self, word: Word) -> int | None:

@@ -58,7 +58,6 @@ class Expressions:
     # Making.
 
     def value(self, value: ir.Value) -> Expression:
-        """Returns a value of the model as an expression."""
         if value not in self._values:
             self._values[value] = len(self.atoms)
             self.atoms.append(Atom("value", value))

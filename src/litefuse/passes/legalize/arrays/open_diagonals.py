@@ -65,7 +65,6 @@ class _Band(NamedTuple):
     def number(
         self,
     ) -> MixedSize:
-        """Returns the number of diagonals."""
         return 1 if self.lower == self.upper else self.upper - self.lower + 1
 
     def longest(
@@ -76,7 +75,6 @@ class _Band(NamedTuple):
         return minimum(rows, self.columns - maximum(self.lower, 0))
 
     def lengths(self, b: Builder, diagonals: Tensor) -> Tensor:
-        """Emits the length of each of some diagonals."""
         rows = minimum(diagonals, 0) + b.scalar(self.rows)
         columns = b.scalar(self.columns) - maximum(diagonals, 0)
         return minimum(rows, columns)
