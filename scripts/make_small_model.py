@@ -6,7 +6,7 @@ import jax.export
 import jax.numpy as jnp
 
 import litefuse
-from litefuse.tools.environment.probes import SMALL_MODEL
+from litefuse.tools.environment.software import SMALL_MODEL
 
 
 def _line(x: jax.Array) -> dict[str, jax.Array]:

@@ -38,8 +38,7 @@ from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Deferred, Pass, op_names, run_passes
 from litefuse.ir.shapes.call_types import SetInputShapes, refine_call_types
 from litefuse.ir.shapes.forward_values import ForwardValues
-from litefuse.ir.shapes.infer_loop_types import infer_loop_types
-from litefuse.ir.shapes.result_types import type_results
+from litefuse.ir.shapes.result_types import infer_loop_types, type_results
 from litefuse.passes.control_flow.branches import (
     copy_branch_results,
     defer_branches,
@@ -69,17 +68,15 @@ from litefuse.passes.legalize.before_engine import RewriteBeforeLowering
 from litefuse.passes.legalize.chosen_ops import WithholdChosenOps
 from litefuse.passes.legalize.composite_ops import emit_composite_ops
 from litefuse.passes.legalize.custom_ops import EmitCustomOps
-from litefuse.passes.legalize.expand_powers import expand_powers
 from litefuse.passes.legalize.inplace_ops import lower_inplace_ops
 from litefuse.passes.legalize.left_over import DecomposeOps
-from litefuse.passes.legalize.matrix_products import multiply_matrices
 from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
+from litefuse.passes.legalize.products import expand_powers, multiply_matrices
 from litefuse.passes.legalize.zero_operands import keep_zero_operands
 from litefuse.passes.plain_forms.complex_pairs import complex_pairs
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands
-from litefuse.passes.plain_forms.plain_slices import plain_slices
+from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
 from litefuse.passes.plain_forms.reshapes import join_reshapes
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module

@@ -16,7 +16,7 @@ import numpy as np
 from litefuse.ir.attributes import custom_code
 from litefuse.ir.call_graph import all_operations, functions, operations, terminator_of
 from litefuse.ir.constants import CONSTANTS, PLACEHOLDER
-from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
+from litefuse.ir.engine.composite_attributes import entries, field_of, follow
 from litefuse.ir.engine.lowering import write_flatbuffer
 from litefuse.ir.locations import name_by_call_sites, node_name
 from litefuse.ir.mlir import ir

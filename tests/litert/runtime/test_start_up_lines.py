@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from litefuse.litert.runtime.start_up_lines import symbols
-from litefuse.tools.environment.probes import SMALL_MODEL
+from litefuse.tools.environment.software import SMALL_MODEL
 
 _RUN = "from {} import Interpreter; Interpreter({!r}).allocate_tensors()"
 _LINE = "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"

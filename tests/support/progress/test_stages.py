@@ -19,7 +19,7 @@ SOURCES = Path(litefuse.__file__).parent
 #: The names of the functions that steps are announced with.
 ANNOUNCING = {"announce", "on_step", "begin", "_announce", "_on_step", "counted", "Step"}
 #: What targets announce comes behind the step ``ask``; what litefuse doctor tries shows no progress.
-WITHIN_OTHERS = ("tools/environment/probes.py", "litert/targets/")
+WITHIN_OTHERS = ("tools/environment/software.py", "litert/targets/")
 
 
 def constants(text: str) -> dict[str, str]:

@@ -19,8 +19,7 @@ from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.names_elsewhere import name_elsewhere
 from litefuse.tools.compat import OpsSet, Optimize, RepresentativeDataset, TargetSpec, TFLiteConverter, lite, v1
 from litefuse.tools.compat.opened_model import OpenedModel
-from litefuse.tools.compat.quantizing import quantization_of
-from litefuse.tools.compat.samples import dataset_of
+from litefuse.tools.compat.quantizing import dataset_of, quantization_of
 from litefuse.tools.compat.settings import MAPPED, NEEDLESS, NEEDLESS_1, REFUSED, REFUSED_1
 from litefuse.tools.compat.spec import dtype_name, members
 from litefuse.tools.demo import SAVED_MODEL

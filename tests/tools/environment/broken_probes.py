@@ -1,4 +1,4 @@
-"""Probes that do not work, in the place of ``litefuse.tools.environment.probes``."""
+"""Probes that do not work, in the place of ``litefuse.tools.environment.software``."""
 
 from __future__ import annotations
 

@@ -56,11 +56,7 @@ class VariableValues(NamedTuple):
 
 
 class VariablePlaceholders(NamedTuple):
-    """Zeros in place of the variables' values, for analyses that need everything else: no weight is read.
-
-    Attributes:
-        imported: The module with its variables.
-    """
+    """Zeros in place of the variables' values, for analyses that need everything else: no weight is read."""
 
     imported: ImportedModule
 

@@ -26,7 +26,7 @@ DecomposeResourceOps = deferred(
     "tf.VarIsInitializedOp",
     "tf.VariableShape",
 )
-InferLoopTypes = deferred("ir.shapes.infer_loop_types:infer_loop_types", "tf.While")
+InferLoopTypes = deferred("ir.shapes.result_types:infer_loop_types", "tf.While")
 ExpandBlockCells = deferred(
     "fusions.recognizers.recurrent.block_cells:expand_block_cells",
     "tf.BlockLSTM",
@@ -70,8 +70,8 @@ FoldWeights = deferred("passes.weights.fold_weights:FoldWeights", PLACEHOLDER)
 ReadReversed = deferred("passes.control_flow.reversed_items:read_reversed", "tf.ReverseV2")
 PairFakeQuantization = deferred("passes.fake_quantization.pairs:PairFakeQuantization")
 CheckPairs = deferred("passes.fake_quantization.pairs:CheckPairs")
-ExpandPowers = deferred("passes.legalize.expand_powers:expand_powers", "tfl.pow")
-MultiplyMatrices = deferred("passes.legalize.matrix_products:multiply_matrices", "tfl.fully_connected")
+ExpandPowers = deferred("passes.legalize.products:expand_powers", "tfl.pow")
+MultiplyMatrices = deferred("passes.legalize.products:multiply_matrices", "tfl.fully_connected")
 CancelLayoutChanges = deferred(
     "passes.finishing.sequence_layouts:cancel_layout_changes",
     "tfl.reshape",

@@ -42,11 +42,7 @@ _NameRecord = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 
 class Names(NamedTuple):
-    """The names of an original by those of a model: by signature, ``inputs`` and ``outputs``; those that differ alone.
-
-    Attributes:
-        record: The names.
-    """
+    """The names of an original that differ, by those of a model: by signature, ``inputs`` and ``outputs``."""
 
     record: _NameRecord
 

@@ -41,12 +41,7 @@ _MAX_BYTES = 2**28
 
 
 class Ranks(NamedTuple):
-    """Where the parameters and results of a function stand in the model's own order; some may stand in one place.
-
-    Attributes:
-        parameters: The rank of each parameter.
-        results: The rank of each result.
-    """
+    """Where the parameters and results of a function stand in the model's own order; some may stand in one place."""
 
     parameters: tuple[int, ...]
     results: tuple[int, ...]

@@ -6,8 +6,6 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from litefuse.ir.engine.flatbuffer_tables import entries, field_of, follow
-
 # The fields of the schema's tables, by their position in the vtable: 4 + 2 * index.
 _SUBGRAPHS = 8  # Model
 _OPERATORS = 10  # SubGraph
@@ -61,3 +59,32 @@ def _attributes(data: Any) -> Iterator[int]:
             kind = field_of(data, operator, _OPTIONS_TYPE)
             if kind and data[kind] == _COMPOSITE_OPTIONS:
                 yield field_of(data, follow(data, field_of(data, operator, _OPTIONS)), _ATTRIBUTES)
+
+
+def field_of(data: Any, table: int, field: int) -> int:
+    """Returns the position of a table's field; 0 if it has the default value.
+
+    Args:
+        data: The flatbuffer's bytes.
+        table: The position of the table.
+        field: The field's position in the vtable: 4 + 2 * index.
+    """
+    vtable = table - struct.unpack_from("<i", data, table)[0]
+    if field >= struct.unpack_from("<H", data, vtable)[0]:
+        return 0
+    offset = struct.unpack_from("<H", data, vtable + field)[0]
+    return table + offset if offset else 0
+
+
+def follow(data: Any, position: int) -> int:
+    """Returns the position that an offset points to."""
+    return position + struct.unpack_from("<I", data, position)[0]
+
+
+def entries(data: Any, table: int, field: int) -> Iterator[int]:
+    """Yields the positions of the offsets in a vector of tables."""
+    position = field_of(data, table, field)
+    if position:
+        vector = follow(data, position)
+        for index in range(struct.unpack_from("<I", data, vector)[0]):
+            yield vector + 4 + 4 * index

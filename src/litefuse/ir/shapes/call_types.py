@@ -93,10 +93,6 @@ def _common(one: ir.Type, other: ir.Type) -> ir.Type:
 class SetInputShapes(NamedTuple):
     """Gives the arguments of exported functions the requested shapes; ``simplify`` does the rest.
 
-    Attributes:
-        requested: The shapes.
-        inputs: The names of each exported function's arguments, by its symbol.
-
     Raises:
         SignatureError: A shape contradicts the declared one, or is for an unknown input.
     """

@@ -109,16 +109,7 @@ def unknown_elements(shape: Dims, symbol: Callable[[int], Dim]) -> Values | None
 
 
 class Node(NamedTuple):
-    """An op. Values are numbers that index ``ModuleGraph.values``.
-
-    Attributes:
-        op: The op.
-        name: Its name, without the dialect if that is ``tf``.
-        operands: Its operands.
-        results: Its results.
-        attributes: Its attributes.
-        callees: The symbols of its callees.
-    """
+    """An op. Values are numbers that index ``ModuleGraph.values``; the name is without the dialect ``tf``."""
 
     op: ir.OpView
     name: str
@@ -129,15 +120,7 @@ class Node(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function.
-
-    Attributes:
-        op: The function.
-        symbol: Its symbol.
-        arguments: Its arguments.
-        nodes: Its ops but the last, in order.
-        returned: Its returned values.
-    """
+    """A function; ``nodes`` are its ops but the last, in order."""
 
     op: func.FuncOp
     symbol: str

@@ -76,17 +76,7 @@ class BodyOp:
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """The decomposition of a composite, as the calls of one kind have it; or a part of it.
-
-    Attributes:
-        name: The composite's name.
-        attributes: The bytes of its attributes.
-        tensors: The tensors.
-        inputs: The indices of the arguments.
-        outputs: The indices of the results.
-        ops: The ops in their order.
-        graph: The index of its subgraph.
-    """
+    """The decomposition of a composite, as the calls of one kind have it; or a part of it."""
 
     name: str
     attributes: bytes

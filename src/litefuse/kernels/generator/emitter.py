@@ -62,13 +62,7 @@ class Scalar(NamedTuple):
 
 
 class Array(NamedTuple):
-    """An array that keeps what several loops need.
-
-    Attributes:
-        name: Its name.
-        cpp_type: The type of its elements.
-        size: How many it has.
-    """
+    """An array that keeps what several loops need."""
 
     name: str
     cpp_type: str

@@ -15,12 +15,7 @@ from litefuse.litert.runtime.schema_objects import dtype_of, made, op_name
 
 
 class Scale(NamedTuple):
-    """Quantization of a tensor: a number is ``scale * (integer - zero)``.
-
-    Attributes:
-        scale: The scale.
-        zero: The zero point.
-    """
+    """Quantization of a tensor: a number is ``scale * (integer - zero)``."""
 
     scale: float
     zero: int = 0

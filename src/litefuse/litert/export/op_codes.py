@@ -87,13 +87,7 @@ def runtime_of(content: Any) -> Runtime:
 
 
 class NewerOp(NamedTuple):
-    """An op of a model in a version that a runtime lacks.
-
-    Attributes:
-        op: Its name.
-        version: Its version.
-        result: The name of its first result.
-    """
+    """An op of a model in a version that a runtime lacks, by its name and that of its first result."""
 
     op: str
     version: int

@@ -25,9 +25,6 @@ class WithholdChosenOps:
     It runs before all else, so that no recognizer, no simplification and no rewriting finds these ops; what is known of
     their results' shapes is. Constants stay, and so do ops that run functions, or work on variables, tables or lists: a
     kernel cannot reach these.
-
-    Attributes:
-        chosen: The names of the ops.
     """
 
     name = "withhold-chosen-ops"

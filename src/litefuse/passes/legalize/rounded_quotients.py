@@ -21,13 +21,7 @@ _INTEGERS = frozenset({"i32", "i64"})
 
 @dataclass(frozen=True)
 class RoundedQuotient:
-    """A quotient of integers that is cast to floats, divided and rounded to an integer.
-
-    Attributes:
-        op: The op that rounds.
-        x: The dividend: integers.
-        y: The divisor: integers.
-    """
+    """A quotient of integers x and y that is cast to floats, divided and rounded to an integer."""
 
     op: ir.OpView
     x: ir.Value | npt.NDArray[np.int64]

@@ -34,9 +34,6 @@ class LowerRanks:
     Axes that an op treats alike, and that are neighbors in memory before it and behind it, are one axis for it. What
     cannot be computed at the rank stays as it is. Between two ops, only one reshape is left (:func:`join_reshapes`),
     so that no tensor of the higher rank is.
-
-    Attributes:
-        rank: The highest rank.
     """
 
     rank: int

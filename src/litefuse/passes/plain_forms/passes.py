@@ -6,8 +6,7 @@ from litefuse.ir.passes import Pass
 from litefuse.litert.targets import TargetTraits
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands
-from litefuse.passes.plain_forms.plain_slices import plain_slices
+from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
 from litefuse.passes.plain_forms.reshapes import join_reshapes
 
 

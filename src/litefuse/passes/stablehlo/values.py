@@ -88,12 +88,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class List:
-    """Says that a value is a list of items, of which a loop reads or writes one in each iteration.
-
-    Attributes:
-        handle: The list.
-        index: The number of the iteration.
-    """
+    """Says that a value is a list of items, of which a loop reads or writes one in each iteration."""
 
     handle: ir.Value
     index: ir.Value

@@ -193,10 +193,6 @@ class CallOnce(NamedTuple):
     """Inserts CALL_ONCE for each initializer at the beginning of every exported function.
 
     The runtime runs it once for all of them, however often and in which order they are called.
-
-    Attributes:
-        initializers: The symbols of the functions that it runs.
-        entry_points: The exported functions.
     """
 
     name = "call-once"

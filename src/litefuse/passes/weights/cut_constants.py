@@ -67,9 +67,6 @@ class CutConstants(NamedTuple):
     weight that stays mapped is a view of the same bytes. The gates of Keras's ConvLSTM and the biases of its GRU are
     such parts, and the embeddings of positions in a model of fixed length. (In a loop, such copies are also subject to
     the fault ``left-out-copies``.)
-
-    Attributes:
-        weights: The weights of the conversion.
     """
 
     name = "cut-constants"

@@ -61,9 +61,6 @@ class FoldWeights(NamedTuple):
     of relative positions, is computed here.
 
     A table that rows are gathered from takes no factor: it would be stored twice, as it is and scaled.
-
-    Attributes:
-        weights: The weights of the conversion.
     """
 
     name = "fold-weights"

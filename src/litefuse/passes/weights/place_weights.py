@@ -22,9 +22,6 @@ class PlaceWeights(NamedTuple):
     A weight gets a placeholder only if the engine lowers all of its uses in such a way that ``fold-weights`` can apply
     to the weight itself what the engine would have applied to its value. Constants of the graph that are as large are
     weights, too.
-
-    Attributes:
-        weights: The weights of the conversion.
     """
 
     name = "place-weights"

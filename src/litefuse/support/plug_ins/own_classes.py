@@ -19,14 +19,7 @@ from typing import Any, NamedTuple
 
 
 class OwnClass(NamedTuple):
-    """A class or function and one of its decorators.
-
-    Attributes:
-        module: Its module.
-        name: Its name.
-        arguments: The decorator's positional arguments.
-        keywords: The decorator's keyword arguments.
-    """
+    """A class or function and one of its decorators."""
 
     module: str
     name: str

@@ -12,7 +12,7 @@ from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url
 
 if TYPE_CHECKING:
-    from litefuse.support.cloud.saving import Saved
+    from litefuse.support.cloud.paths import Saved
     from litefuse.support.report.sections import Section
 
 _pending: list[Saved] = []
@@ -23,7 +23,7 @@ def place_for(path: Any) -> Any:
     url = as_url(path)
     if url is None:
         return path
-    from litefuse.support.cloud.saving import Saved
+    from litefuse.support.cloud.paths import Saved
 
     saved = Saved(url)
     _pending.append(saved)

@@ -16,8 +16,7 @@ from litefuse.frontends.source_of import source_of
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.conversion import Graph, Limits, Quantization
 from litefuse.tools.compat.opened_model import open_model
-from litefuse.tools.compat.quantizing import quantization_of
-from litefuse.tools.compat.samples import dataset_of
+from litefuse.tools.compat.quantizing import dataset_of, quantization_of
 from litefuse.tools.compat.settings import MAPPED, NEEDLESS, REFUSED, refuse_changed, unknown_setting
 from litefuse.tools.compat.spec import TargetSpec, dtype_name
 

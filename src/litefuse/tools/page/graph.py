@@ -53,12 +53,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a signature begins.
-
-    Attributes:
-        signature: Its key.
-        graph: The name of its graph.
-    """
+    """Where a signature begins."""
 
     signature: str
     graph: str
@@ -66,13 +61,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Model:
-    """All graphs of a model.
-
-    Attributes:
-        entries: Where its signatures begin.
-        graphs: The graphs.
-        kind: What it is a model of.
-    """
+    """All graphs of a model."""
 
     entries: tuple[Entry, ...] = ()
     graphs: tuple[Graph, ...] = field(default_factory=tuple[Graph, ...])

@@ -122,7 +122,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "constants-of-open-shape",
         "The constants in the decomposition of Lgamma get the operand's type; they have no elements if a dimension is "
         "dynamic.",
-        "litefuse.passes.legalize.arithmetic.gamma.gamma",
+        "litefuse.passes.legalize.arithmetic.special_functions.gamma",
         _CHECK,
     ),
     _fault(
@@ -199,7 +199,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "running-sum-of-unsigned-constants",
         "The process crashes at Cumsum of constant unsigned integers.",
         "litefuse.passes.legalize.dtypes.widened.Widened",
-        "litefuse.passes.legalize.dtypes.unsigned.Uint64",
+        "litefuse.passes.legalize.dtypes.int64_bits.Uint64",
     ),
     _fault(
         "integer-division-by-zero",

@@ -99,13 +99,7 @@ class Axes:
 
 @dataclass(frozen=True)
 class Contraction:
-    """A product of two tensors, summed over the axes that both have and the result has not.
-
-    Attributes:
-        operands: The tensors.
-        axes: The label of each of their axes.
-        result: The label of each axis of the result.
-    """
+    """A product of two tensors, summed over the axes that both have and the result has not; each axis has a label."""
 
     operands: tuple[ir.Value, ir.Value]
     axes: tuple[tuple[str, ...], tuple[str, ...]]

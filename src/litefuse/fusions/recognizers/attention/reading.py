@@ -64,12 +64,7 @@ def _reduced(value: ir.Value, name: str) -> tuple[ir.Value, int] | None:
 
 @dataclass
 class Tensor:
-    """A tensor, and what its axes are.
-
-    Attributes:
-        value: The tensor.
-        words: Its axes.
-    """
+    """A tensor, and what its axes are."""
 
     value: ir.Value
     words: list[Word]
