@@ -56,11 +56,10 @@ from litefuse.passes.control_flow.unroll_loops import UnrollLoops
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps
 from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, PairFakeQuantization
-from litefuse.passes.finishing.embedding_lookups import embedding_lookups
 from litefuse.passes.finishing.initialize_states import initialize_states
 from litefuse.passes.finishing.kept_copies import keep_copies
+from litefuse.passes.finishing.op_forms import embedding_lookups, separate_activations
 from litefuse.passes.finishing.prepared_shapes import prepare_shapes
-from litefuse.passes.finishing.separate_activations import separate_activations
 from litefuse.passes.finishing.sequence_layouts import cancel_layout_changes
 from litefuse.passes.finishing.static_shapes import type_static_shapes
 from litefuse.passes.finishing.tensor_names import NameTensors

@@ -99,7 +99,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "tile-of-an-open-size",
         "Tile along a dynamic dimension is treated as a broadcast for the arithmetic that follows, and removed.",
-        f"{_LEGALIZE}.arrays.tile.OpenTile",
+        f"{_LEGALIZE}.arrays.moved_elements.OpenTile",
     ),
     _fault(
         "einstein-sum-of-one",
@@ -140,7 +140,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "int64-axes-of-roll",
         "Roll along several axes of int64 rolls along the first one alone.",
-        f"{_LEGALIZE}.arrays.roll.roll",
+        f"{_LEGALIZE}.arrays.moved_elements.roll",
     ),
     _fault(
         "zero-of-other-shape",
@@ -250,7 +250,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "convolution-of-open-channels",
         "A convolution of images with a dynamic number of channels is not lowered.",
-        f"{_LEGALIZE}.windows.open_filters.open_channels",
+        f"{_LEGALIZE}.windows.filters.open_channels",
     ),
     _fault(
         "permuted-sizes",

@@ -94,7 +94,7 @@ RUNTIME: tuple[Fault, ...] = (
     _fault(
         "volumes-in-groups",
         "CONV_3D supports one group of channels only; the engine writes it with several.",
-        f"{_LEGALIZE}.windows.grouped_volumes.GroupedVolumes",
+        f"{_LEGALIZE}.windows.filters.GroupedVolumes",
     ),
     _fault(
         "blocks-of-some-dimensions",

@@ -9,8 +9,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum, select
-from litefuse.passes.legalize.arrays.coordinates import around_axis
-from litefuse.passes.legalize.arrays.loops import count_to
+from litefuse.passes.legalize.arrays.loops import around_axis, count_to
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:

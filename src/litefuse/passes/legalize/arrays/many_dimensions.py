@@ -9,9 +9,9 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.passes.legalize.arrays.carrier import carried, carried_number, delivered
-from litefuse.passes.legalize.arrays.coordinates import around_axis
+from litefuse.passes.legalize.arrays.loops import around_axis
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
-from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
+from litefuse.passes.legalize.linear_algebra.tridiagonal import in_one_batch
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize

@@ -1,18 +1,22 @@
-"""Ops that move elements of dtypes that LiteRT's ops do not support: carried in others by their bits or values."""
+"""Ops that move elements: ``Roll``, open ``Tile``, and those of dtypes that LiteRT's ops do not support."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
+from litefuse.ir.tensors import Tensor, maximum
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
-from litefuse.passes.legalize.arrays.coordinates import around_axis
+from litefuse.passes.legalize.arrays.loops import around_axis
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize
     from litefuse.ir.tensors import Tensor
+
 
 # Dtypes whose elements are carried as bits and are not integers.
 _OF_BITS = frozenset({"bfloat16", "complex64", "float16", "float64"})
@@ -127,3 +131,87 @@ def _reversed_axes(op: TensorFlowOp) -> list[int]:
 def parallel_concat(op: TensorFlowOp, b: Builder) -> Tensor:
     """A concatenation along the first dimension."""
     return b.concat(list(op.operands), 0)
+
+
+@decomposition("Roll")
+# Fault `int64-axes-of-roll`.
+@before_engine("Roll", dtypes=("int64",), operand=2)
+def roll(op: TensorFlowOp, b: Builder) -> Tensor:
+    """For each axis in turn, a concatenation of the part that is shifted past the end and the other.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/roll.
+    """
+    rank = len(op.shape(0))
+    axes = [int(axis) for axis in op.constant(2).reshape(-1)]
+    if not all(-rank <= axis < rank for axis in axes):
+        raise NotDecomposed(f"{axes} are not axes of rank {rank}")
+    value = carried(b, op.operands[0])
+    for axis, shift in zip(axes, _shifts(op, b, len(axes)), strict=True):
+        rows, sizes = around_axis(b, value, axis % rank)
+        size = sizes[axis % rank]
+        # The begin of the part that comes first; an empty dimension must not be a divisor.
+        begin = (0 - shift) % maximum(size, 1)
+        parts = [b.slice(rows, 1, begin, None), b.slice(rows, 1, 0, begin)]
+        value = b.reshape(b.concat(parts, 1), sizes)
+    return delivered(b, value, op.types[0].dtype)
+
+
+def _shifts(op: TensorFlowOp, b: Builder, count: int) -> list[MixedSize]:
+    known = op.constants[1]
+    if known is not None:
+        return [int(shift) for shift in known.reshape(-1)]
+    shifts = b.cast(op.operands[1], "int32")
+    if not op.shape(1, 0, 1):
+        return [shifts]
+    return [b.element(shifts, index) for index in range(count)]
+
+
+# Up to this many copies are concatenated.
+_FEW = 4
+
+
+@decomposition("Tile")
+# Fault `tile-of-an-open-size`.
+@before_engine("Tile")
+class OpenTile(Decomposition):
+    """Concatenates copies along dynamic dimensions; if they are many, tiles a new dimension and merges it.
+
+    Definition: https://www.tensorflow.org/api_docs/python/tf/tile.
+    """
+
+    def before_lowering(self, op: TensorFlowOp) -> bool:
+        return bool(_repeated(op))
+
+    def rewrite(self, op: TensorFlowOp, b: Builder) -> Tensor:
+        repeated = _repeated(op)
+        if not repeated:
+            raise NotDecomposed("LiteRT's Tile does not take it in this form")
+        value = op.operands[0]
+        for axis, count in repeated.items():
+            value = b.concat([value] * count, axis) if count <= _FEW else _copied(b, value, axis, count)
+        others = [1 if axis in repeated else int(multiple) for axis, multiple in enumerate(op.constant(1))]
+        return value if set(others) == {1} else _tiled(b, value, others)
+
+
+def _repeated(op: TensorFlowOp) -> dict[int, int]:
+    """Returns the repeats of each dynamic dimension; none for dtypes without arithmetic."""
+    shape, multiples = op.types[0].shape, op.constants[1]
+    if shape is None or multiples is None or op.types[0].dtype in {"bool", "string"}:
+        return {}
+    counts = {axis: int(count) for axis, count in enumerate(multiples.reshape(-1))}
+    return {axis: count for axis, count in counts.items() if shape[axis] is None and count > 1}
+
+
+def _copied(b: Builder, value: Tensor, axis: int, count: int) -> Tensor:
+    sizes = b.sizes(value)
+    multiples = [1] * (len(sizes) + 1)
+    multiples[axis] = count
+    apart = _tiled(b, b.expand(value, axis), multiples)
+    merged: list[MixedSize] = list(sizes)
+    merged[axis] = sizes[axis] * count
+    return b.reshape(apart, merged)
+
+
+def _tiled(b: Builder, value: Tensor, multiples: list[int]) -> Tensor:
+    shape = [None if size is None else size * n for size, n in zip(value.shape, multiples, strict=True)]
+    return b.op("Tile", [value, b.constant(np.array(multiples), "int32")], shape, value.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum, select, sqrt
 from litefuse.passes.legalize.arithmetic.elementary import LARGEST
-from litefuse.passes.legalize.arrays.coordinates import element_numbers
+from litefuse.passes.legalize.arrays.loops import element_numbers
 from litefuse.passes.legalize.decomposition import before_engine, decomposition
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum, minimum, select
-from litefuse.passes.legalize.arrays.coordinates import around_axis
+from litefuse.passes.legalize.arrays.loops import around_axis
 from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum, minimum, select
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
-from litefuse.passes.legalize.arrays.coordinates import element_numbers
+from litefuse.passes.legalize.arrays.loops import element_numbers
 from litefuse.passes.legalize.arrays.slices import LITERT_RANK, AxisSlice, Slices
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.constants import stored
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
-from litefuse.passes.legalize.arrays.coordinates import around_axis
+from litefuse.passes.legalize.arrays.loops import around_axis
 from litefuse.passes.legalize.arrays.numpy_formulas import Array
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 

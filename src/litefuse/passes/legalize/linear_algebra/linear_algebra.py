@@ -10,7 +10,6 @@ import numpy as np
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, log, maximum, minimum, not_equal, select
 from litefuse.passes.legalize.decomposition import decomposition
-from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 from litefuse.passes.legalize.linear_algebra.factorizations import (
     cholesky,
     eye,
@@ -23,6 +22,7 @@ from litefuse.passes.legalize.linear_algebra.factorizations import (
     triangle,
 )
 from litefuse.passes.legalize.linear_algebra.jacobi import eigenvalues, eigenvectors, singular_values, singular_vectors
+from litefuse.passes.legalize.linear_algebra.tridiagonal import in_one_batch
 
 if TYPE_CHECKING:
     from litefuse.ir.builder import Builder, MixedSize

@@ -12,8 +12,7 @@ from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor
 from litefuse.ir.types import element_type_of
 from litefuse.passes.legalize.decomposition import before_engine, decomposition
-from litefuse.passes.legalize.random.integers import WORD, count_between, int32_between, int64_between
-from litefuse.passes.legalize.random.philox import MANTISSA
+from litefuse.passes.legalize.random.philox import MANTISSA, WORD, count_between, int32_between, int64_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

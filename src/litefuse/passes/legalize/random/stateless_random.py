@@ -15,19 +15,17 @@ from litefuse.ir.types import tensor_type_of
 from litefuse.passes.legalize.arithmetic.elementary import LARGEST, where_finite
 from litefuse.passes.legalize.arrays.loops import count_to
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
-from litefuse.passes.legalize.random.integers import (
+from litefuse.passes.legalize.random.philox import (
+    MANTISSA,
     WORD,
+    Generator,
+    continued,
     count_between,
+    first_words,
     int32_between,
     int32_of,
     int64_between,
     int64_of,
-)
-from litefuse.passes.legalize.random.philox import (
-    MANTISSA,
-    Generator,
-    continued,
-    first_words,
     philox_words,
     seeded,
     unit_interval,

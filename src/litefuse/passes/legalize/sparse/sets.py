@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, maximum
-from litefuse.passes.legalize.arrays.coordinates import coordinates, element_numbers
+from litefuse.passes.legalize.arrays.loops import coordinates, element_numbers
 from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from litefuse.ir.tensorflow_op import NotDecomposed, TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, exp, maximum, not_equal, select
 from litefuse.passes.legalize.arrays.carrier import carried, delivered
-from litefuse.passes.legalize.arrays.coordinates import coordinates, element_numbers
+from litefuse.passes.legalize.arrays.loops import coordinates, element_numbers
 from litefuse.passes.legalize.decomposition import decomposition
 
 if TYPE_CHECKING:

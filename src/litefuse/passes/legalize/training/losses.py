@@ -11,7 +11,7 @@ from litefuse.ir.tensorflow_op import TensorFlowOp
 from litefuse.ir.tensors import Tensor, equal, exp, maximum, minimum, not_equal, select, sqrt, square
 from litefuse.passes.legalize.arithmetic.elementary import log1p
 from litefuse.passes.legalize.arithmetic.running import has_open_axis, running, shifted
-from litefuse.passes.legalize.arrays.coordinates import around_axis
+from litefuse.passes.legalize.arrays.loops import around_axis
 from litefuse.passes.legalize.decomposition import Decomposition, before_engine, decomposition
 
 if TYPE_CHECKING:

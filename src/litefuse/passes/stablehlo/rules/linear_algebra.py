@@ -15,7 +15,6 @@ from litefuse.errors import GraphError
 from litefuse.ir.builder import MixedSize
 from litefuse.ir.mlir import ir
 from litefuse.ir.tensors import Tensor, rsqrt
-from litefuse.passes.legalize.linear_algebra.batches import in_one_batch
 from litefuse.passes.legalize.linear_algebra.factorizations import (
     cholesky,
     householder,
@@ -24,7 +23,7 @@ from litefuse.passes.legalize.linear_algebra.factorizations import (
     solve_triangular,
 )
 from litefuse.passes.legalize.linear_algebra.jacobi import eigenvalues, eigenvectors, singular_values, singular_vectors
-from litefuse.passes.legalize.linear_algebra.tridiagonal import solve_tridiagonal
+from litefuse.passes.legalize.linear_algebra.tridiagonal import in_one_batch, solve_tridiagonal
 from litefuse.passes.stablehlo.translation import Result, Rules, Translation
 
 Routine = Callable[[Any, Translation, Mapping[str, Any]], Sequence[Result]]
