@@ -61,7 +61,7 @@ def test_flags(name: str) -> None:
     ("options", "message"),
     [
         ({"quantize": {"forn": "int8"}}, "quantize has no 'forn'\nDid you mean form?"),
-        ({"quantize": "int7"}, "unknown quantization 'int7'"),
+        ({"quantize": "int7"}, "form is 'int7'\nChoose from dynamic"),
         ({"checks": "much"}, "fusions is 'much'"),
         ({"checks": {"targets": 1.5}}, "targets is 1.5"),
         ({"limits": "5"}, "timeout must be a number of seconds"),

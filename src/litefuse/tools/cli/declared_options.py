@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import click
 import cloup
 
-from litefuse.support.options.conversion import Checks, Graph
 from litefuse.support.options.declared import Declared, Options, declared_options, help_text, single_options
 from litefuse.support.options.forms import FORMS
+from litefuse.support.options.names import listed_names
 from litefuse.support.options.quantization import IntegerType, QuantizedIo
 from litefuse.tools.cli.command import parse_size
 from litefuse.tools.cli.parameters import (
@@ -25,7 +26,6 @@ from litefuse.tools.cli.parameters import (
 
 # The types of inputs and outputs.
 _TYPES: dict[str, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False}
-_SWITCHES: Mapping[str, Any] = {"yes": True, "no": False}
 
 
 def declared_option_groups(kind: type[Options], *first: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -60,17 +60,27 @@ def given_options_of(kind: type[Options], values: Mapping[str, Any]) -> dict[str
     given: dict[str, Any] = {}
     for declared in declared_options(kind):
         if declared.kind is not None:
-            inner = given_options_of(declared.kind, values)
-            if inner:
+            if inner := given_options_of(declared.kind, values):
                 given[declared.name] = declared.kind(**inner)
             continue
         value = values.get(_parameter(declared))
         if value is not None and value != () and declared.option.flag != "-":
-            parse = _PARSERS.get((kind, declared.name)) or _PARSERS.get(declared.name)
-            value = value if parse is None else parse(value)
+            parse = _PARSERS.get(declared.name)
+            if declared.option.choices:
+                value = {str(one): of for one, of in zip(declared.option.choices, declared.values, strict=True)}[value]
+            elif declared.option.of is listed_names and not declared.option.is_repeated:
+                value = split_names(str(value))
+            elif parse is not None:
+                value = parse(value)
             if value != declared.default:
                 given[declared.name] = value
     return given
+
+
+def files_read(kind: type[Options], values: Mapping[str, Any]) -> list[Path]:
+    """Returns the files that the options of a class name for what is read."""
+    named = (values.get(_parameter(declared)) for declared in single_options(kind) if declared.option.path == "read")
+    return [path for path in named if path is not None]
 
 
 @functools.cache
@@ -180,25 +190,12 @@ def _names(value: str, option: str) -> list[str]:
     return names
 
 
-def _yes_no(value: str) -> Any:
-    return _SWITCHES.get(value, value)
-
-
-# What makes a value of an option's texts, by the option's name, with its class where another has the name as well.
-_PARSERS: Mapping[Any, Callable[[Any], Any]] = cast(
-    "Any",
-    {
-        "composites": _forms,
-        "allow_custom_ops": _allowed,
-        "io": _integer_io,
-        "rename": parse_renames,
-        "require_fused": _required,
-        "shapes": _shapes,
-        "weight_bits": int,
-        (Checks, "fusions"): _yes_no,
-        (Checks, "targets"): _yes_no,
-        (Graph, "inputs"): split_names,
-        (Graph, "outputs"): split_names,
-        (Graph, "tags"): split_names,
-    },
-)
+# What makes a value of an option's texts, by the option's name.
+_PARSERS: Mapping[str, Callable[[Any], Any]] = {
+    "composites": _forms,
+    "allow_custom_ops": _allowed,
+    "io": _integer_io,
+    "rename": parse_renames,
+    "require_fused": _required,
+    "shapes": _shapes,
+}
