@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from litefuse.conversion.conversion_process import convert_here, convert_in_worker, log_report, with_file_check
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.quantization.option_checks import check_quantization
+from litefuse.conversion.verify.targets.conversion_step import check_required, with_target_checks
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source_of import source_of
 from litefuse.fusions.recognizers.recognizer import pickle_registered
@@ -71,7 +72,7 @@ def convert(model: object, options: Conversion) -> ConversionResult:
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
     begun = time.perf_counter()
-    limits, debug, checks = options.limits, options.debug, options.checks
+    limits, debug = options.limits, options.debug
     processes = chosen_limits(limits.timeout, limits.memory)
     if debug.in_process and (processes.timeout is not None or processes.memory is not None):
         raise LitefuseError(
@@ -82,10 +83,7 @@ def convert(model: object, options: Conversion) -> ConversionResult:
     source = source_of(model)
     options = replace(options, target=chosen_targets(options.target))
     job = _job(options)
-    if checks.targets == "required":
-        from litefuse.conversion.verify.targets.conversion_step import check_required
-
-        check_required(job.options.target)
+    check_required(options)
     if debug.dump_ir is not None:
         from litefuse.conversion.pipeline.module_dump import prepare_dump_folder
 
@@ -103,7 +101,7 @@ def convert(model: object, options: Conversion) -> ConversionResult:
             processes.check_time("export")
             job = _with_samples(job, options.quantize, folder.name, on_step)
             if not debug.in_process:
-                job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
+                job = replace(job, plug_ins=find_plug_ins(), registered=pickle_registered(), kernels=_kernels())
             run = convert_here if debug.in_process else convert_in_worker
             report = run(job, on_step)
             source_size = source.size(job.source)
@@ -112,13 +110,8 @@ def convert(model: object, options: Conversion) -> ConversionResult:
 
                 made = Path(folder.name, "kernels")
                 report = with_kernels(report, job, made, lambda again: run(again, on_step), on_step)
-            if checks.file:
-                report = with_file_check(report, job, on_step)
-            if checks.targets and options.target != ("cpu",):
-                from litefuse.conversion.verify.targets.conversion_step import with_target_checks
-
-                required = checks.targets == "required"
-                report = with_target_checks(report, job.output, options.target, on_step, required=required)
+            report = with_file_check(report, job, on_step)
+            report = with_target_checks(report, job, on_step)
     except BaseException:
         folder.cleanup()
         raise
@@ -185,8 +178,7 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
         ):
             job = _with_samples(job, options.quantize, folder.name, on_step)
             report = cast("Report", run_in_worker(_QUANTIZATION_RUNNER, job, on_step))
-            if options.checks.file:
-                report = with_file_check(report, job, on_step)
+            report = with_file_check(report, job, on_step)
     except BaseException:
         folder.cleanup()
         raise
@@ -210,9 +202,7 @@ def _with_samples(
         return job
     from litefuse.conversion.quantization.dataset import obtain_samples
 
-    preprocess = quantization.preprocess
-    samples = obtain_samples(quantization.samples, Path(folder), preprocess=preprocess, announce=on_step)
-    return replace(job, samples=samples)
+    return replace(job, samples=obtain_samples(quantization, Path(folder), on_step))
 
 
 def _kernels() -> dict[str, bytes]:

@@ -80,7 +80,9 @@ def convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Rep
 
 
 def with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str], None]) -> Report:
-    """Checks the written file and returns the report with the result."""
+    """Checks the written file, if it is to be, and returns the report with the result."""
+    if not job.options.checks.file:
+        return report
     from litefuse.conversion.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
     from litefuse.support.report import FileCheckReport
 

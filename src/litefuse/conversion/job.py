@@ -28,7 +28,7 @@ class ConversionJob(Record):
         samples: The representative dataset, for forms of quantization that need one.
         finish: Metadata, associated files and other names of inputs and outputs for the written file; None: none.
         plug_ins: The entry points of installed packages; None: they are found when needed.
-        fusions: The fusions registered by the caller, pickled: a list of (names, class).
+        registered: The fusions registered by the caller, pickled: a list of (names, class).
         kernels: The kernels registered by the caller, each pickled, by their ops.
         fatal_kernels: Kernels that the process died of as they were compared, and how it died.
         mapped_from: Weights of at least this many bytes stay in the mapped checkpoint until they are written.
@@ -41,7 +41,7 @@ class ConversionJob(Record):
     samples: Samples | None = None
     finish: Finish | None = None
     plug_ins: tuple[PlugIn, ...] | None = None
-    fusions: bytes | None = None
+    registered: bytes | None = None
     kernels: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     fatal_kernels: Mapping[str, str] = field(default_factory=dict[str, str])
     mapped_from: int = 1 << 13

@@ -24,7 +24,6 @@ from litefuse.litert.targets import traits_of
 from litefuse.support import report as reports
 from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS
-from litefuse.support.options.quantization import types_of_io
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.report import Report
 
@@ -203,7 +202,7 @@ def quantize_trained_module(
         lowering.weights,
         path,
         lowering.fake_quantization or NodesFound(),
-        [entry.symbol for entry in lowering.entry_points] if any(types_of_io(options.io)) else [],
+        [entry.symbol for entry in lowering.entry_points] if any(options.io) else [],
         int4=traits_of(job.options.target).int4 is None,
         layers=options.measure_layers,
     )

@@ -100,7 +100,7 @@ def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
     from litefuse.fusions.recognizers.recognizer import unpickle_registered
     from litefuse.litert.runtime.transfer import unpickle_kernels
 
-    unpickle_registered(job.fusions)
+    unpickle_registered(job.registered)
     unpickle_kernels(job.kernels)
 
     def announce_in_time(step: str) -> None:
@@ -142,7 +142,7 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 def _convert(job: ConversionJob, steps: Steps) -> Report:
     COUNTS.clear()
     options, required, form = job.options, job.options.require_fused, job.options.quantize.scheme
-    target, loops_chosen = traits_of(options.target), options.rnn == "loop"
+    target, rnn_chosen, loops_chosen = traits_of(options.target), options.rnn != "auto", options.rnn == "loop"
     retyping = _retyping(options)
     saved_model, imported, shapes = _import(job, steps, retyping)
     module = imported.module
@@ -173,9 +173,9 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         values=values,
         check=check,
         check_custom_ops=options.checks.custom_ops,
-        forms=_forms(job),
+        forms=options.composites if rnn_chosen else _forms(job),
         rnn=job.rnn_form,
-        lacking=target.lacking if options.rnn == "auto" else (),
+        lacking=() if rnn_chosen else target.lacking,
         chosen_ops=options.chosen_ops,
     )
     built = composite_reports(findings.outcomes)
@@ -226,7 +226,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         ),
         widened=_retyped(retyping, narrower=False),
         target=", ".join(options.target),
-        batch_taken=None if shapes.batch == options.batch else shapes.batch,
+        batch_taken=None if shapes.batch == options.input_shapes.batch else shapes.batch,
         quantization=written.quantization,
         least_runtime=written.least_runtime,
         size=job.output.stat().st_size,
@@ -325,7 +325,7 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
     options, traits = job.options, traits_of(job.options.target)
-    if job.rnn_form == "fused" or options.rnn != "auto" or options.require_fused:
+    if job.rnn_form == "fused" or options.require_fused:
         return options.composites
     if traits.variables and not options.quantize.scheme:
         return replace(options.composites, faster=True)

@@ -12,7 +12,7 @@ from litefuse.litert.targets import traits_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QuantizationForm
-from litefuse.support.options.quantization import check_combination, recipe_entries, types_of_io
+from litefuse.support.options.quantization import check_combination, recipe_entries
 
 # The forms in which ops take float32 and weights that are smaller.
 _MIXED = frozenset({"auto", "dynamic", "float16"})
@@ -45,7 +45,7 @@ def check_quantization(quantization: Quantization, target: tuple[str, ...]) -> Q
     if quantization.samples is not None:
         from litefuse.conversion.quantization.dataset import check_dataset
 
-        check_dataset(quantization.samples, quantization.preprocess)
+        check_dataset(quantization)
     if quantization.measure_layers and form is None:
         raise LitefuseError(
             "measure_layers measures the effect of quantization, but no form was chosen",
@@ -102,7 +102,7 @@ def _check_samples(quantization: Quantization) -> None:
     needs_samples = form in INTEGER_ACTIVATIONS or any(map(needs_ranges, quantization.entries))
     takes_samples = needs_samples or form == "auto"
     calibrated = (*INTEGER_ACTIVATIONS, "auto")
-    types = types_of_io(quantization.io)
+    types = quantization.io
     if any(types) and form == "recipe":
         raise LitefuseError("io cannot be combined with a recipe, whose entries INPUT and OUTPUT set it")
     of_integers = form in INTEGER_FORMS or needs_samples

@@ -45,7 +45,6 @@ from litefuse.litert.export.edited_file import Edit, complete_file
 from litefuse.litert.runtime.schema_objects import tensor_name
 from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
-from litefuse.support.options.quantization import types_of_io
 from litefuse.support.report.quantized import MixedPrecision
 
 # Why LSTM ops stay in floating point in forms that quantize activations otherwise.
@@ -194,7 +193,7 @@ class _Task:
         ranges = with_ends_of_rank(1, ranges)
 
         def make_integers(model: Any) -> bool:
-            _, of_outputs = types_of_io(self.options.io)
+            _, of_outputs = self.options.io
             self.float_layers += lstms.make_integers(
                 model, inner, ranges, quantized_io=bool(of_outputs), kept=self.kept
             )

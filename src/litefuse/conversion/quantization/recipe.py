@@ -22,7 +22,7 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS
-from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizedIo, types_of_io
+from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, IntegerType
 
 Recipe: TypeAlias = list[dict[str, Any]]
 """The entries, each with the keys ``regex``, ``operation``, ``algorithm_key`` and ``op_config``."""
@@ -145,10 +145,10 @@ def _integers(bits: int, options: Quantization, facts: ModelFacts) -> Recipe:
     return recipe
 
 
-def _boundaries(bits: int, quantized_io: QuantizedIo) -> Recipe:
+def _boundaries(bits: int, quantized_io: tuple[IntegerType, IntegerType]) -> Recipe:
     """Returns the entries of inputs and outputs."""
     boundaries: Recipe = []
-    for boundary, of_integers in zip(_BOUNDARIES, types_of_io(quantized_io), strict=True):
+    for boundary, of_integers in zip(_BOUNDARIES, quantized_io, strict=True):
         config = _static(bits) if of_integers else None
         if config is not None and of_integers == "uint8":
             config["activation_tensor_config"] |= {"dtype": "UINT"}

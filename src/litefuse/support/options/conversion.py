@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.declared import Options, documented, option
+from litefuse.support.options.declared import Options, declared_options, documented, option
 from litefuse.support.options.forms import (
     DTYPES,
     QUANTIZATIONS,
@@ -22,18 +22,19 @@ from litefuse.support.options.forms import (
 )
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import Limits, local_folder
-from litefuse.support.options.names import all_names, listed_names
+from litefuse.support.options.names import all_names, listed_names, names_in
 from litefuse.support.options.quantization import (
     GRANULARITIES,
     WEIGHT_BITS,
     Granularity,
+    IntegerType,
     Preprocess,
-    QuantizedIo,
     RecipeEntries,
     RepresentativeDataset,
     Rotation,
     WeightBits,
     recipe_entries,
+    types_of_io,
 )
 
 _FORM = "Quantization"
@@ -73,9 +74,11 @@ class Quantization(Options):
         "Otherwise: RGB, resized, with values 0 to 255 if the model scales them or takes integers, else 0 to 1.",
         metavar="FILE.py:FUNCTION",
         group=_FORM,
+        path="read",
     )
-    io: QuantizedIo = option(
+    io: tuple[IntegerType, IntegerType] = option(
         default=False,
+        converter=types_of_io,
         help="With int8, int16 and qat, also make inputs and outputs integers: integer (the form's own type) or, with "
         "int8, uint8; or two types, for inputs and outputs, one of which may be float32.",
         python="True is integer, False is float32.",
@@ -153,7 +156,7 @@ class Quantization(Options):
 
     @classmethod
     def of(
-        cls, value: QuantizationForm | Quantization | Mapping[str, Any] | None, argument: str = "quantize"
+        cls, value: QuantizationForm | Quantization | Mapping[str, Any] | None, argument: str = "it"
     ) -> Quantization:
         """Makes it of what a user gave: an object, a mapping, or the form."""
         return cls._of(value, argument)
@@ -165,7 +168,7 @@ class Quantization(Options):
 
     @property
     def entries(self) -> tuple[Mapping[str, Any], ...]:
-        """The entries of the recipe; none if there is no recipe."""
+        """The entries of the recipe; none without a recipe."""
         return () if self.recipe is None else recipe_entries(self.recipe)
 
     @property
@@ -225,13 +228,15 @@ class Checks(Options):
     )
 
     @classmethod
-    def of(
-        cls, value: bool | Literal["thorough"] | Checks | Mapping[str, Any] | None, argument: str = "checks"
-    ) -> Checks:
+    def of(cls, value: bool | Literal["thorough"] | Checks | Mapping[str, Any] | None, argument: str = "it") -> Checks:
         """Makes the checks of what a user gave."""
-        if isinstance(value, bool):
-            return cls() if value else cls(fusions=False, file=False, targets=False)
-        return cls._of(value, argument)
+        if value is False:
+            return cls(**{known.name: False for known in declared_options(cls) if known.default is True})
+        return cls() if value is True else cls._of(value, argument)
+
+
+def _of_graph(value: str | Iterable[str] | None, argument: str = "it") -> tuple[str, ...] | None:
+    return None if value is None else names_in(value, argument)
 
 
 @documented
@@ -244,11 +249,11 @@ class Graph(Options):
         metavar="A,B",
         group=_READING,
         otherwise="serve",
-        converter=listed_names,
+        converter=_of_graph,
     )
     inputs: tuple[str, ...] | None = option(
         default=None,
-        converter=listed_names,
+        converter=_of_graph,
         help="The tensors that are a frozen graph's inputs, node or node:index, and their names.",
         flag="--input-arrays",
         metavar="A,B",
@@ -257,7 +262,7 @@ class Graph(Options):
     )
     outputs: tuple[str, ...] | None = option(
         default=None,
-        converter=listed_names,
+        converter=_of_graph,
         help="The tensors that are a frozen graph's outputs.",
         flag="--output-arrays",
         metavar="A,B",
@@ -266,7 +271,7 @@ class Graph(Options):
     )
 
     @classmethod
-    def of(cls, value: Graph | Mapping[str, Any] | None, argument: str = "graph") -> Graph:
+    def of(cls, value: Graph | Mapping[str, Any] | None, argument: str = "it") -> Graph:
         """Makes it of what a user gave."""
         return cls._of(value, argument)
 
@@ -302,7 +307,7 @@ class Debugging(Options):
 
     @classmethod
     def of(
-        cls, value: Debugging | Mapping[str, Any] | str | os.PathLike[str] | None, argument: str = "debug"
+        cls, value: Debugging | Mapping[str, Any] | str | os.PathLike[str] | None, argument: str = "it"
     ) -> Debugging:
         """Makes it of what a user gave: an object, a mapping, or the folder."""
         return cls._of(value, argument)
@@ -376,12 +381,10 @@ class OnSteps(Options):
             raise LitefuseError(f"on_step must be a function, not {self.on_step!r}")
 
 
-def _allowed(
-    value: bool | Literal["all", "never"] | Collection[str], argument: str = "allow_custom_ops"
-) -> bool | Literal["never"] | frozenset[str]:
+def _allowed(value: bool | str | Collection[str], argument: str = "it") -> bool | Literal["never"] | frozenset[str]:
     if isinstance(value, bool) or value == "all":
         return bool(value)
-    return "never" if value == "never" else frozenset(listed_names(value, argument) or ())
+    return "never" if value == "never" else frozenset(names_in(value, argument))
 
 
 class Conversion(OnSteps, Writing):

@@ -11,7 +11,7 @@ import inspect
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, Concatenate, ForwardRef, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -26,6 +26,7 @@ _P = ParamSpec("_P")
 _Model = TypeVar("_Model")
 _Options = TypeVar("_Options", bound="Options")
 _Result = TypeVar("_Result")
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 # The name of another option in a help text.
 _REFERENCE = re.compile(r"\{(\w+)\}")
 
@@ -227,6 +228,21 @@ def single_options(kind: type[Options]) -> Iterator[Declared]:
         yield from (declared,) if declared.kind is None else declared.inner
 
 
+def grouped_in(kind: type[Options], written: str) -> Mapping[str, str]:
+    """Returns what is written for the options in the groups of a class, by their names.
+
+    Args:
+        kind: The class.
+        written: The form, with ``{group}``, ``{kind}`` and ``{name}``.
+    """
+    return {
+        inner.name: written.format(group=group.name, kind=group.kind.__name__, name=inner.name)
+        for group in declared_options(kind)
+        if group.kind is not None
+        for inner in group.inner
+    }
+
+
 def help_text(text: str, flags: Mapping[str, str] | None = None) -> str:
     """Returns a help text with the names of other options: for Python as they are, for a command as their flags."""
     if flags is None:
@@ -245,24 +261,12 @@ def takes(
     options = cast("type[Options]", kind)
     known = declared_options(options)
     names = frozenset(declared.name for declared in known)
-    grouped = {
-        inner.name: f"{group.name}={group.kind.__name__}({inner.name}=...)"
-        for group in known
-        if group.kind is not None
-        for inner in group.inner
-    }
+    grouped = grouped_in(options, "{group}={kind}({name}=...)")
 
     def decorate(function: Callable[[_Model, _Options], _Result]) -> Callable[Concatenate[_Model, _P], _Result]:
         @functools.wraps(function)
         def called(model: _Model, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
-            if unknown := [name for name in kwargs if name not in names]:
-                from litefuse.support.options.names_elsewhere import answers_elsewhere  # few have use for it
-
-                raise UnknownArgumentError(
-                    f"litefuse.{function.__name__} has no argument {' or '.join(map(repr, unknown))}",
-                    hint=answers_elsewhere(unknown, names, grouped),
-                    arguments=unknown,
-                )
+            _refuse_unknown(function.__name__, kwargs, names, grouped)
             signature.bind(model, *args, **kwargs)
             return function(model, kind(*args, **kwargs))
 
@@ -275,6 +279,43 @@ def takes(
         called.__annotations__ = {model.name: own[model.name], **_hints(options), "return": own["return"]}
         called.__doc__ = _documented(inspect.getdoc(function) or "", known)
         return called
+
+    return decorate
+
+
+def _refuse_unknown(function: str, given: Iterable[str], names: Collection[str], grouped: Mapping[str, str]) -> None:
+    if unknown := [name for name in given if name not in names]:
+        from litefuse.support.options.names_elsewhere import answers_elsewhere  # few have use for it
+
+        raise UnknownArgumentError(
+            f"litefuse.{function} has no argument {' or '.join(map(repr, unknown))}",
+            hint=answers_elsewhere(unknown, names, grouped),
+            arguments=unknown,
+        )
+
+
+def answering(**groups: type[Options]) -> Callable[[_Function], _Function]:
+    """Has a function answer arguments that it does not have, as :func:`takes` does.
+
+    Args:
+        **groups: The classes of its arguments that group options of processes.
+    """
+    grouped = {
+        inner.name: f"{group}={kind.__name__}({inner.name}=...)"
+        for group, kind in groups.items()
+        for inner in declared_options(kind)
+        if inner.option.flag == "-"
+    }
+
+    def decorate(function: _Function) -> _Function:
+        names = frozenset(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            _refuse_unknown(function.__name__, kwargs, names, grouped)
+            return function(*args, **kwargs)
+
+        return cast("_Function", called)
 
     return decorate
 

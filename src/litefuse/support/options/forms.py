@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.names import fits, listed_names, unused
+from litefuse.support.options.names import fits, names_in, unused
 from litefuse.support.records import Record
 
 #: The form of a composite: ``fuse``: the result of its fusion; ``builtin``: the same, but only builtin ops; ``custom``:
@@ -63,7 +63,7 @@ class CompositeForms(Record):
 
     @classmethod
     def of(
-        cls, value: CompositeForm | Mapping[str, CompositeForm] | CompositeForms, argument: str = "composites"
+        cls, value: CompositeForm | Mapping[str, CompositeForm] | CompositeForms, argument: str = "it"
     ) -> CompositeForms:
         """Makes the forms from one form for all composites, or a form for each name.
 
@@ -129,9 +129,7 @@ class RequiredComposites(Record):
     checked: bool = False
 
     @classmethod
-    def of(
-        cls, value: bool | Collection[str] | RequiredComposites, argument: str = "require_fused"
-    ) -> RequiredComposites:
+    def of(cls, value: bool | str | Collection[str] | RequiredComposites, argument: str = "it") -> RequiredComposites:
         """Makes it of True, for all, or of names and patterns, among which may be ``checked``.
 
         Raises:
@@ -141,7 +139,7 @@ class RequiredComposites(Record):
             return value
         if isinstance(value, bool) or value == "all":
             return cls(("*",) if value else ())
-        names = (REQUIRE_CHECKED,) if value == REQUIRE_CHECKED else listed_names(value, argument) or ()
+        names = names_in(value, argument)
         patterns = tuple(sorted({*names} - {REQUIRE_CHECKED}))
         checked = REQUIRE_CHECKED in names
         return cls(patterns or (("*",) if checked else ()), checked)

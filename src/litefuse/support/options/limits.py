@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from litefuse.errors import LimitError
+from litefuse.errors import LimitError, LitefuseError
 from litefuse.support.options.declared import Options, documented, option
 
 #: The maximum number of ops of a model with its calls inlined. Large transformers have some ten thousand.
@@ -39,12 +39,9 @@ def local_folder(value: str | os.PathLike[str] | None, argument: str = "it") -> 
     Raises:
         LitefuseError: It is a URL.
     """
-    del argument
-    if value is None:
-        return None
-    from litefuse.support.cloud.paths import not_url  # few name one
-
-    return Path(os.fspath(not_url(value))).absolute()
+    if isinstance(value, str) and "://" in value:
+        raise LitefuseError("this folder must be local", where=f"{argument}: {value}")
+    return None if value is None else Path(os.fspath(value)).absolute()
 
 
 @documented
@@ -83,7 +80,7 @@ class Limits(Options):
     )
 
     @classmethod
-    def of(cls, value: Limits | Mapping[str, Any] | float | None, argument: str = "limits") -> Limits:
+    def of(cls, value: Limits | Mapping[str, Any] | float | None, argument: str = "it") -> Limits:
         """Makes the limits of what a user gave: limits, a mapping from their names, or seconds."""
         return cls._of(value, argument)
 

@@ -36,6 +36,19 @@ def all_names(value: str | Iterable[str], argument: str = "it") -> tuple[str, ..
     return (value,) if isinstance(value, str) else listed_names(value, argument) or ()
 
 
+def names_in(value: str | Iterable[str], argument: str = "it") -> tuple[str, ...]:
+    """Returns names that a user gave in a list, or in a text with commas between them.
+
+    Raises:
+        LitefuseError: There are none.
+    """
+    if isinstance(value, str):
+        value = [name.strip() for name in value.split(",") if name.strip()]
+        if not value:
+            raise LitefuseError(f"{argument} needs names")
+    return listed_names(value, argument) or ()
+
+
 def refuse_one_string(value: object, argument: str) -> None:
     """Refuses a string where a list is expected.
 

@@ -56,7 +56,9 @@ def answers_elsewhere(
     """
     entries = [(name, name_elsewhere(name)) for name in unknown]
     hints = [
-        f"Equivalent of {name} ({entry.owner(command=False)}): {entry.python}"
+        f"Write {entry.command.lstrip('-').replace('-', '_')}."
+        if entry is not None and FORMER in entry.of and entry.command.lstrip("-").replace("-", "_") in known
+        else f"Equivalent of {name} ({entry.owner(command=False)}): {entry.python}"
         if entry is not None
         else f"Write {grouped[name]}."
         if name in grouped
@@ -292,22 +294,28 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("states", "leave it out (variables that are written keep their state)"),
     ),
     *_of(
+        "the command line",
+        ("labels", 'metadata={"labels": path}', "--labels FILE.txt"),
+        ("plug_ins", "import the module that registers fusions or kernels", "--plug-in FILE.py"),
+        ("plug_in", "import the module that registers fusions or kernels", "--plug-in FILE.py"),
+        ("output", "result.save(path)", "--output FILE"),
+    ),
+    *_of(
         FORMER,
         ("builtins_only", 'allow_custom_ops="never"', "--allow-custom-ops never"),
         ("narrow", 'dtypes="narrow"', "--dtypes narrow"),
         ("widen", 'dtypes="widen"', "--dtypes widen"),
         ("representative_dataset", "quantize=Quantization(form, samples=...)", "--samples"),
-        *(
-            (name, f"quantize=Quantization(form, {name}=...)")
-            for name in (
-                *("preprocess", "require_integer", "weight_bits", "granularity", "rotate", "min_weight_elements"),
-                *("keep_float", "keep_float_ops", "recipe", "max_error"),
-            )
-        ),
+        ("tolerance", "max_error", "--max-error"),
+        ("kernel_modules", "kernels", "--kernels"),
+        ("calls", "repeat", "--repeat"),
+        ("coverage_seconds", "coverage", "--coverage"),
+        ("random", "seed", "--seed"),
+        ("to", "output", "--output"),
+        ("variant", "quantize", "--quantize"),
         ("quantized_io", "quantize=Quantization(form, io=...)"),
         ("quantization_layers", "quantize=Quantization(form, measure_layers=True)", "--measure-layers"),
         ("form", "quantize", "--quantize"),
-        ("tags", "graph=Graph(tags=...)"),
         ("input_arrays", "graph=Graph(inputs=...)"),
         ("output_arrays", "graph=Graph(outputs=...)"),
         ("check_fusions", "checks=Checks(fusions=...)"),
@@ -318,15 +326,40 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("no_check", "checks=Checks(targets=False)", "--check-target no"),
         ("require_accelerated", 'checks=Checks(targets="required")', "--check-target required"),
         ("timings", "result.report.timings", "-v"),
-        *(
-            (name, f"limits=Limits({name}=...)")
-            for name in ("timeout", "memory", "max_ops", "max_constant_bytes", "temporary_folder")
-        ),
-        ("dump_ir", "debug=folder"),
-        ("dump_ir_after", "debug=Debugging(folder, dump_ir_after=...)"),
         ("after", "debug=Debugging(folder, dump_ir_after=...)", "--dump-ir-after PASS"),
-        ("in_process", "debug=Debugging(in_process=True)"),
     ),
 )
 
+#: Former flags of single commands, and what they are now.
+FORMER_FLAGS = {
+    "batch --check": "--target",
+    "batch --html": "--save FILE.html",
+    "batch --junit": "--save FILE.xml",
+    "batch --retries": "retries under [batch] in models.toml",
+    "benchmark --html": "litefuse report MODEL.tflite",
+    "benchmark --ops": "--top",
+    "check --html": "litefuse report MODEL.tflite --target NAME",
+    "doctor cache --unused-for": "--keep DAYSd, such as --keep 30d",
+    "kernels build --compiler": "the environment variable CXX",
+    "kernels build --std": "the environment variable CXXFLAGS, such as CXXFLAGS=-std=c++20",
+    "report --bytes": "part of --explorer",
+    "report --no-open": "--port N",
+    "report --write-node-data": "--explorer --output FOLDER",
+    "verify --html": "litefuse report MODEL.tflite ORIGINAL",
+}
+
 _BY_NAME = {entry.name: entry for entry in NAMES}
+
+
+def former_flag(command: str, flag: str, own: Collection[str]) -> str:
+    """Returns what a former flag of a command is now; empty for another.
+
+    Args:
+        command: The command.
+        flag: The flag.
+        own: The flags that the command has.
+    """
+    if now := FORMER_FLAGS.get(f"{command} {flag}"):
+        return now
+    entry = name_elsewhere(flag)
+    return entry.command if entry is not None and FORMER in entry.of and entry.command in own else ""

@@ -31,7 +31,7 @@ Rotation: TypeAlias = Literal["hadamard"]
 IntegerType: TypeAlias = bool | Literal["uint8"]
 
 #: Those of inputs and outputs, or a pair of both.
-QuantizedIo: TypeAlias = IntegerType | tuple[IntegerType, IntegerType]
+QuantizedIo: TypeAlias = IntegerType | str | tuple[IntegerType, IntegerType]
 
 #: A recipe of litert-quantizer: the path of a JSON file, or its entries.
 RecipeEntries: TypeAlias = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
@@ -52,18 +52,22 @@ Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
 MIN_WEIGHT_ELEMENTS = 1024
 
 
-def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
-    """Returns the types of inputs and those of outputs.
+_TYPES: Mapping[Any, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False, True: True, False: False}
+
+
+def types_of_io(value: QuantizedIo, argument: str = "it") -> tuple[IntegerType, IntegerType]:
+    """Returns the types of inputs and those of outputs, which a text names as the command line does.
 
     Raises:
         LitefuseError: No such type.
     """
-    pair = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value, value))
-    if len(pair) != 2 or not all(isinstance(kind, bool) or kind == "uint8" for kind in pair):
+    types: Any = value.split(",") if isinstance(value, str) else value if isinstance(value, tuple) else (value,)
+    if not 1 <= len(types) <= 2 or not all(isinstance(kind, (bool, str)) and kind in _TYPES for kind in types):
         raise LitefuseError(
-            f"io is {value!r}; there is False, True and 'uint8', or a pair of these for inputs and outputs"
+            f"{argument} is {value!r}",
+            hint="It is False or 'float32', True or 'integer', or 'uint8'; or two of these, for inputs and outputs.",
         )
-    return pair[0], pair[1]
+    return _TYPES[types[0]], _TYPES[types[-1]]
 
 
 def check_combination(chosen: Quantization) -> None:

@@ -109,10 +109,10 @@ def benchmark(
             inputs=None if inputs is None else load_arrays(inputs),
             shapes=shapes,
             seed=seed,
-            calls=repeat,
+            repeat=repeat,
             ops=top != 0,
             xnnpack=not no_xnnpack,
-            kernel_modules=kernels,
+            kernels=kernels,
             on_step=show,
             **options,
         )

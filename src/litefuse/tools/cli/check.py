@@ -68,9 +68,9 @@ def check(
             targets or None,
             shapes=shapes,
             seed=seed,
-            tolerance=max_error,
-            timeout=timeout,
-            kernel_modules=kernels,
+            max_error=max_error,
+            limits={"timeout": timeout},
+            kernels=kernels,
             on_step=on_step,
         )
     code = _exit_code(checked, require_accelerated=require_accelerated)

@@ -124,7 +124,7 @@ def _write_page(
         from litefuse.tools.benchmarking.benchmark import benchmark
 
         on_step("measure")
-        return benchmark(result.path, kernel_modules=kernels)
+        return benchmark(result.path, kernels=kernels)
 
     notes: list[str] = []
     save_page(
