@@ -393,7 +393,7 @@ def test_quantize_keeps_metadata_and_files(folder: Path) -> None:
     assert [each.name for each in facts.associated_files] == ["labels.txt"]
     assert original_names(result.model_bytes)["serve"]["inputs"] == {"again": name}
     assert [(each.original, each.name) for each in result.report.renamed] == [(name, "again")]
-    assert litefuse.verify_model(result, path, tolerance=0.1).ok
+    assert litefuse.verify_model(result, path, max_error=0.1).ok
 
 
 def test_schema_class_reads_the_result(folder: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,10 +12,7 @@ import click
 import numpy as np
 import pytest
 
-from litefuse.conversion.job import ConversionJob
 from litefuse.errors import LitefuseError
-from litefuse.support.options.conversion import Conversion, Quantization
-from litefuse.support.options.declared import declared_options
 from litefuse.tools.cli.app import app
 from litefuse.tools.cli.parameters import TARGET
 from litefuse.tools.cli.run_job import RunJob
@@ -161,17 +157,6 @@ def test_each_option_reaches_the_function(name: str, received: Callable[..., Any
     _, value = received(function, [*given, *_value(option)])
     own = OWN - {"limits"}
     assert {k: v for k, v in value.items() if k not in own} != {k: v for k, v in without.items() if k not in own}
-
-
-def test_a_conversion_in_python_and_its_job_agree() -> None:
-    known = (*declared_options(Conversion), *declared_options(Quantization))
-    declared = {option.name: option.default for option in known if option.kind is None}
-    of_job = {field.name: field for field in fields(ConversionJob) if field.name in declared}
-    plain = {name: field for name, field in of_job.items() if field.default is not MISSING}
-    assert len(plain) < len(of_job)
-    assert {"allow_custom_ops", "dtypes", "max_error", "rnn"} <= plain.keys()
-    for name, field in plain.items():
-        assert _plain(field.default) == _plain(declared[name]), name
 
 
 @pytest.mark.parametrize(
