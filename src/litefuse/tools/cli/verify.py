@@ -16,9 +16,9 @@ from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     INPUTS,
-    KERNELS,
     MAX_ERROR_OR_QUANTIZATION,
     PATH,
+    PLUG_INS,
     SEED,
     SHAPES,
     SIGNATURES,
@@ -53,7 +53,7 @@ from litefuse.tools.cli.parameters import (
     help="Call the model for at most this many seconds to reach every row of its tables, up to 50,000 each.",
 )
 @TAGS
-@KERNELS
+@PLUG_INS
 @ALLOW_SIDE_EFFECTS
 @click.option("--layers", is_flag=True, help="Also compare the tensors inside, and show the first that differs.")
 def verify(
@@ -69,7 +69,7 @@ def verify(
     max_error: float | None,
     coverage: float,
     tags: str | None,
-    kernels: tuple[str, ...],
+    plug_ins: tuple[str, ...],
     layers: bool,
     **options: Any,
 ) -> None:
@@ -120,7 +120,7 @@ def verify(
             tolerance=max_error,
             coverage_seconds=coverage,
             tags=split_names(tags),
-            kernel_modules=kernels,
+            kernel_modules=plug_ins,
             layers=layers,
             on_step=on_step,
             **options,
