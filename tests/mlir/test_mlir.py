@@ -57,7 +57,6 @@ from litefuse.passes.control_flow.unroll_loops import UnrollLoops
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps
 from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, PairFakeQuantization
-from litefuse.passes.finishing.embedding_lookups import EmbeddingLookups
 from litefuse.passes.finishing.initialize_states import InitializeStates
 from litefuse.passes.finishing.kept_copies import KeepCopies
 from litefuse.passes.finishing.prepared_shapes import PrepareShapes
@@ -131,7 +130,6 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "decompose-resource-ops": lambda _o, _v: DecomposeResourceOps(),
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "expand-block-cells": lambda _o, _v: ExpandBlockCells(),
-    "embedding-lookups": lambda _o, _v: EmbeddingLookups(),
     "emit-composite-ops": lambda _o, _v: EmitCompositeOps(),
     "expand-powers": lambda _o, _v: ExpandPowers(),
     "flatten-ids": lambda _o, _v: FlattenIds(),

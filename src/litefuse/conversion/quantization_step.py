@@ -137,14 +137,19 @@ def _quantized(
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
     from litefuse.conversion.quantization.runtime_forms import fuse_activations, limit_selections
-    from litefuse.litert.export.edited_file import edit_file
+    from litefuse.conversion.quantization.tables import look_rows_up, separate_shapes
+    from litefuse.litert.export.edited_file import Edit, edit_file
 
     traits = traits_of(job.target)
     if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
         job = replace(job, quantization=job.quantization._replace(lookups_of_one_scale=True))
+    kept = kept_results(path, job.quantization)
+    edits: list[Edit] = [separate_shapes]
+    if all(entry["operation"] != "GATHER" for entry in job.quantization.recipe):
+        edits.append(lambda model: look_rows_up(model, kept))
     if job.quantize in INTEGER_ACTIVATIONS:
-        kept = kept_results(path, job.quantization)
-        edit_file(path, lambda model: fuse_activations(model, kept))
+        edits.append(lambda model: fuse_activations(model, kept))
+    edit_file(path, *edits)
     lacking: list[NewerOp] = []
     for form, described in (job, ""), *_older_forms(job):
         assert form.quantize is not None

@@ -152,7 +152,6 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         kernels=() if job.allow_custom_ops == "never" else PACK,
         runtime_kernels=() if job.allow_custom_ops == "never" else RUNTIME_KERNELS,
         narrow=job.dtypes == "narrow",
-        quantize=job.quantize is not None and job.quantize != "qat",
         fake_quantization=_no_nodes() if job.quantize == "qat" else None,
         target=traits_of(job.target),
         unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
@@ -272,7 +271,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
             quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
             check_runtime(partial, job.min_runtime)
         else:
-            write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
+            write_model(module, lowering.weights, partial)
             check_runtime(partial, job.min_runtime)
             if job.quantize is not None:
                 from litefuse.conversion.quantization_step import quantize_file  # as above

@@ -79,7 +79,6 @@ CancelLayoutChanges = deferred(
     "tfl.transpose",
     "tfl.unidirectional_sequence_",
 )
-EmbeddingLookups = deferred("passes.finishing.embedding_lookups:EmbeddingLookups", "tfl.gather")
 CopyBranchResults = deferred("passes.control_flow.branches:CopyBranchResults", "tf.If", _COMPOSITE)
 EmitCompositeOps = deferred("passes.legalize.composite_ops:EmitCompositeOps", _COMPOSITE)
 PrepareShapes = deferred("passes.finishing.prepared_shapes:PrepareShapes", "tfl.pack")
