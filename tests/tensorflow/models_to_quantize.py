@@ -170,9 +170,7 @@ def _of_x(*shape: int | None) -> dict[str, dict[str, tuple[int | None, ...]]]:
 
 
 KINDS: Mapping[str, Kind] = {
-    "dense": Kind(
-        _keras(lambda layers, x: layers.Dense(10)(layers.Dense(96, "relu")(x)), (64,)), _of_x(None, 64)
-    ),
+    "dense": Kind(_keras(lambda layers, x: layers.Dense(10)(layers.Dense(96, "relu")(x)), (64,)), _of_x(None, 64)),
     "convolutions": Kind(
         _keras(
             lambda layers, x: layers.Dense(10)(

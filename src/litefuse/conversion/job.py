@@ -102,10 +102,10 @@ class ConversionJob(Record):
 
     @property
     def rnn_form(self) -> RnnForm:
-        """The form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
+        """The form of recurrent layers: of smaller weights, LiteRT's ops take those of ``dynamic`` as fast as loops."""
         if self.rnn != "auto":
             return self.rnn
         traits = traits_of(self.target)
         if not traits.variables:
             return "loop"
-        return "fused" if not traits.loops else "loop" if self.quantize else "auto"
+        return "fused" if not traits.loops else "auto" if self.quantize in {None, "dynamic"} else "loop"

@@ -322,10 +322,10 @@ def _forms(job: ConversionJob) -> CompositeForms:
     traits = traits_of(job.target)
     if job.rnn_form == "fused" or job.rnn != "auto" or job.require_fused:
         return job.composites
-    if traits.variables and not job.quantize:
+    if traits.variables and job.rnn_form == "auto":
         return replace(job.composites, faster=True)
     why = (
-        "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
+        "in this form, a loop is smaller or faster (rnn='fused' makes it one op)"
         if traits.variables
         else f"{traits.runtime} takes no variable tensors, in which the op keeps its state"
     )

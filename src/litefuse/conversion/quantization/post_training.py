@@ -157,14 +157,12 @@ class _Task:
         if self.form in {"float16", "weights"}:
             self.reasons = dict.fromkeys(facts.returned, "its weights are an output of the model")
         apply_recipe(self.path, self.target, self._recipe(facts))
-        edits: list[Edit] = [share_buffers, mend_rotations, separate_activations, halve_biases, restore_open_shapes]
-        if self.form == "dynamic":
-            edits.insert(0, self._make_hybrid)
-        complete_file(self.target, *edits)
+        edits: list[Edit] = [self._shrink_lstms, share_buffers, mend_rotations, separate_activations, halve_biases]
+        complete_file(self.target, *edits, restore_open_shapes)
 
-    def _make_hybrid(self, model: Any) -> bool:
-        lstms = LstmOps(self.path)
-        self.float_layers += lstms.make_hybrid(model, kept=self.kept)
+    def _shrink_lstms(self, model: Any) -> bool:
+        lstms, least = LstmOps(self.path), self.options.min_weight_elements or 0
+        self.float_layers += lstms.make_smaller(model, self.form, self.kept, least=least)
         return lstms.present
 
     def quantize_all(self, calls: Calls) -> None:
@@ -209,6 +207,8 @@ class _Task:
             edits.insert(0, make_integers)
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
+            if self.form == "int16":
+                edits.insert(0, self._shrink_lstms)
         if bits is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
