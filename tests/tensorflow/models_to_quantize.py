@@ -209,7 +209,11 @@ KINDS: Mapping[str, Kind] = {
         _signatures, {"embed": {"ids": (None, None)}, "score": {"ids": (None, 3)}}, ids=400, dtype="int64"
     ),
     "GRU": Kind(_keras(lambda layers, x: layers.Dense(8)(layers.GRU(48)(x)), (20, 32)), _of_x(None, 20, 32)),
-    "LSTM": Kind(_keras(lambda layers, x: layers.Dense(8)(layers.LSTM(48)(x)), (20, 32)), _of_x(None, 20, 32)),
+    "LSTM": Kind(
+        _keras(lambda layers, x: layers.Dense(8)(layers.LSTM(48)(x)), (20, 32)),
+        _of_x(None, 20, 32),
+        options={"rnn": "loop"},
+    ),
     "fused LSTM": Kind(
         _keras(lambda layers, x: layers.Dense(8)(layers.LSTM(48)(x)), (20, 32)),
         _of_x(None, 20, 32),
@@ -221,6 +225,7 @@ KINDS: Mapping[str, Kind] = {
             (12, 32),
         ),
         _of_x(None, 12, 32),
+        options={"rnn": "loop"},
     ),
     "branches": Kind(_function(_branches, (None, 48), "float32", (48, 40), (48, 40)), _of_x(None, 48)),
     "custom op": Kind(

@@ -42,9 +42,11 @@ def check_quantization(
             "quantization needs the package litert-quantizer",
             hint="Install it with `pip install 'litefuse[quantize]'`.",
         )
-    _check_target(form, options, target)
     _check_max_error(form, quantization.max_error)
     _check_samples(form, quantization, options)
+    if form == "auto" and _asks_for_integers(quantization):
+        form, options = "int8", options._replace(mixed_activations=True)
+    _check_target(form, options, target)
     if quantization.samples is not None:
         from litefuse.conversion.quantization.dataset import check_dataset
 
@@ -55,6 +57,10 @@ def check_quantization(
             hint="Pass a form as well (on the command line, --quantize).",
         )
     return form, options
+
+
+def _asks_for_integers(quantization: Quantization) -> bool:
+    return quantization.require_integer or any(types_of_io(quantization.io))
 
 
 def _check_max_error(form: QuantizationForm | None, max_error: float | None) -> None:
@@ -99,8 +105,9 @@ def _check_samples(form: QuantizationForm | None, quantization: Quantization, op
     """Checks that there are samples if the form needs them, and what is for some forms only with these."""
     dataset, preprocess = quantization.samples, quantization.preprocess is not None
     needs_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
+    needs_samples = needs_samples or (form == "auto" and _asks_for_integers(quantization))
     takes_samples = needs_samples or form == "auto"
-    calibrated = (*INTEGER_ACTIVATIONS, "auto")
+    calibrated, integers = (*INTEGER_ACTIVATIONS, "auto"), (*INTEGER_FORMS, "auto")
     types = types_of_io(quantization.io)
     if any(types) and form == "recipe":
         raise LitefuseError("io cannot be combined with a recipe, whose entries INPUT and OUTPUT set it")
@@ -108,8 +115,8 @@ def _check_samples(form: QuantizationForm | None, quantization: Quantization, op
     for argument, given, fits, forms in (
         ("samples", dataset is not None, takes_samples, calibrated),
         ("preprocess", preprocess, takes_samples, calibrated),
-        ("io", any(types), of_integers, INTEGER_FORMS),
-        ("require_integer", quantization.require_integer, of_integers, INTEGER_FORMS),
+        ("io", any(types), of_integers, integers),
+        ("require_integer", quantization.require_integer, of_integers, integers),
     ):
         if given and not fits:
             *others, last = map(repr, forms)
@@ -117,7 +124,7 @@ def _check_samples(form: QuantizationForm | None, quantization: Quantization, op
                 f"{argument} is only for the quantizations {', '.join(others)} and {last}",
                 hint="" if form else "Pass one of these as well (on the command line, --quantize).",
             )
-    if "uint8" in types and form != "int8":
+    if "uint8" in types and form not in {"auto", "int8"}:
         raise LitefuseError(f"uint8 inputs and outputs require int8 activations, not {form!r}")
     if types[0] != types[1] and form == "qat":
         raise LitefuseError("the quantization 'qat' has inputs and outputs of one type")

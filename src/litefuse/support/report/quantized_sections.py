@@ -18,7 +18,7 @@ _FAR_NOTE = (
     "The outputs are far from those before: try other samples or another form. --max-error turns this into an error."
 )
 
-_FORMS_OF_LAYERS = ("int4", "int8", "float16", "float32")
+_FORMS_OF_LAYERS = ("int4", "int8", "int16", "float16", "float32")
 _FORMS_OF_QUANTIZATION = {
     "dynamic": "int8 weights, for products in int8",
     "weights": "int8 weights, for products in float32",

@@ -88,7 +88,7 @@ def make_hybrid(graph: GraphEditor, op: Any, name: str) -> None:
         name: What its new tensors are named after.
     """
     for position in _matrices(graph, op):
-        _replace(graph, op, position, _int8(graph, op, position, name))
+        _replace(op, position, _int8(graph, op, position, name))
     op.builtinOptions.asymmetricQuantizeInputs = True
     graph.set_version(op, _VERSION)
 
@@ -115,7 +115,7 @@ def store_smaller(graph: GraphEditor, op: Any, name: str, *, half: bool, least: 
         )
         real = graph.add_tensor(f"{graph.name(stored)}_dequantized", value.shape, "float32")
         graph.add_op(op, "DEQUANTIZE", [stored], [real])
-        _replace(graph, op, position, real)
+        _replace(op, position, real)
 
 
 def _matrices(graph: GraphEditor, op: Any) -> list[int]:
@@ -137,7 +137,7 @@ def _int8(graph: GraphEditor, op: Any, position: int, name: str) -> int:
     return graph.add_constant(f"{name}/{_operand(op, position)}", quantized(value, scale, np.int8), scale)
 
 
-def _replace(graph: GraphEditor, op: Any, position: int, operand: int) -> None:
+def _replace(op: Any, position: int, operand: int) -> None:
     op.inputs = [operand if place == position else int(input_) for place, input_ in enumerate(op.inputs)]
 
 
