@@ -43,7 +43,7 @@ _NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS})
 
 
 # Results of DEQUANTIZE with a constant operand are in the memory of states, and computed once.
-_LOST_WEIGHTS = "LiteRT loses weights that it dequantized when the states get another size"
+_LOST_WEIGHTS = "LiteRT loses weights that it dequantized when the states get another size: convert with rnn='loop'"
 
 
 class FloatLayer(NamedTuple):
