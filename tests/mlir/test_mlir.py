@@ -58,8 +58,8 @@ from litefuse.passes.fake_quantization.integer_ops import IntegerOps
 from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, PairFakeQuantization
 from litefuse.passes.finishing.initialize_states import initialize_states
 from litefuse.passes.finishing.kept_copies import keep_copies
-from litefuse.passes.finishing.op_forms import embedding_lookups, separate_activations
 from litefuse.passes.finishing.prepared_shapes import prepare_shapes
+from litefuse.passes.finishing.separate_activations import separate_activations
 from litefuse.passes.finishing.sequence_layouts import cancel_layout_changes
 from litefuse.passes.finishing.static_shapes import type_static_shapes
 from litefuse.passes.finishing.tensor_names import NameTensors
@@ -127,7 +127,6 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "decompose-resource-ops": lambda _o, _v: decompose_resource_ops,
     "emit-custom-ops": lambda options, _: EmitCustomOps(frozenset(options["allow"].split("+")) if options else False),
     "expand-block-cells": lambda _o, _v: expand_block_cells,
-    "embedding-lookups": lambda _o, _v: embedding_lookups,
     "emit-composite-ops": lambda _o, _v: emit_composite_ops,
     "expand-powers": lambda _o, _v: expand_powers,
     "flatten-ids": lambda _o, _v: flatten_ids,

@@ -49,10 +49,10 @@ class ConversionJob(Record):
 
     @property
     def rnn_form(self) -> RnnForm:
-        """The form of recurrent layers: where loops are as good, quantized ones are smaller and faster on a CPU."""
+        """The form of recurrent layers: of smaller weights, LiteRT's ops take those of ``dynamic`` as fast as loops."""
         if self.options.rnn != "auto":
             return self.options.rnn
         traits = traits_of(self.options.target)
         if not traits.variables:
             return "loop"
-        return "fused" if not traits.loops else "loop" if self.options.quantize.scheme else "auto"
+        return "fused" if not traits.loops else "auto" if self.options.quantize.scheme in {None, "dynamic"} else "loop"

@@ -43,7 +43,6 @@ def write_model(
     weights: Weights,
     path: Path,
     *,
-    of_one_shape: bool = False,
     max_flatbuffer: int = MAX_FLATBUFFER,
 ) -> None:
     """Writes a module of ``tfl`` ops as a LiteRT model.
@@ -56,8 +55,6 @@ def write_model(
         module: The module; it is consumed.
         weights: The weights that its placeholders represent.
         path: The file.
-        of_one_shape: Whether all tensors of a buffer must have one shape: litert-quantizer writes the same scales for
-            all of them, one for each row of the first.
         max_flatbuffer: The maximum size of the flatbuffer in bytes; weights are stored after a larger one.
 
     Raises:
@@ -81,8 +78,7 @@ def write_model(
         stored: dict[int, int] = {}
         for index, number in stubs.items():
             weight = weights[number]
-            contents = (weight.contents, weight.shape if of_one_shape else None)
-            stored[index] = places.setdefault(contents, index)
+            stored[index] = places.setdefault(weight.contents, index)
         _correct_tensors(mapped, {index: (weights[stubs[index]].shape, stored[index]) for index in stubs})
         data = {index: weights[number] for index, number in stubs.items() if stored[index] == index}
     correct_op_codes(path)

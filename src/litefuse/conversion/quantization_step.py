@@ -133,12 +133,17 @@ def _quantized(
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
     from litefuse.conversion.quantization.runtime_forms import fuse_activations, limit_selections
-    from litefuse.litert.export.edited_file import edit_file
+    from litefuse.conversion.quantization.tables import look_rows_up, separate_shapes
+    from litefuse.litert.export.edited_file import Edit, edit_file
 
     traits, options = traits_of(job.options.target), job.options.quantize
+    kept = kept_results(path, options)
+    edits: list[Edit] = [separate_shapes]
+    if all(entry["operation"] != "GATHER" for entry in options.entries):
+        edits.append(lambda model: look_rows_up(model, kept))
     if options.scheme in INTEGER_ACTIVATIONS:
-        kept = kept_results(path, options)
-        edit_file(path, lambda model: fuse_activations(model, kept))
+        edits.append(lambda model: fuse_activations(model, kept))
+    edit_file(path, *edits)
 
     def is_generated(name: str) -> bool:
         return job.options.composites[name] == "generate"

@@ -155,7 +155,6 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         kernels=() if options.allow_custom_ops == "never" else PACK,
         runtime_kernels=() if options.allow_custom_ops == "never" else RUNTIME_KERNELS,
         narrow=options.dtypes == "narrow",
-        quantize=form not in {None, "qat"},
         fake_quantization=_no_nodes() if form == "qat" else None,
         target=target,
         unrolled=None if target.loops or loops_chosen else [],
@@ -275,7 +274,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
             quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
             check_runtime(partial, oldest)
         else:
-            write_model(module, lowering.weights, partial, of_one_shape=form is not None)
+            write_model(module, lowering.weights, partial)
             check_runtime(partial, oldest)
             if form is not None:
                 from litefuse.conversion.quantization_step import quantize_file  # as above
@@ -317,12 +316,12 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
     options, traits = job.options, traits_of(job.options.target)
-    if job.rnn_form == "fused" or options.require_fused:
+    if job.rnn_form == "fused" or options.rnn != "auto" or options.require_fused:
         return options.composites
-    if traits.variables and not options.quantize.scheme:
+    if traits.variables and job.rnn_form == "auto":
         return replace(options.composites, faster=True)
     why = (
-        "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
+        "in this form, a loop is smaller or faster (rnn='fused' makes it one op)"
         if traits.variables
         else f"{traits.runtime} takes no variable tensors, in which the op keeps its state"
     )

@@ -244,7 +244,7 @@ def test_models_without_them(tmp_path: Path) -> None:
     ops = LstmOps(saved(tmp_path / "model.tflite", graph))
     assert not ops.present
     assert [*ops.kept_results()] == ops.left_because("") == []
-    assert ops.make_integers(None, {}, {}) == ops.make_hybrid(None) == []
+    assert ops.make_integers(None, {}, {}) == ops.make_smaller(None, "dynamic") == []
     assert ops.observed({"serve": []}) == {}
 
 
@@ -364,7 +364,9 @@ def test_weights_become_integers(tmp_path: Path) -> None:
     other(graph, "RNN", "plain")
     kept = ["kept_y", "kept_rnn"]
     second = other(layer(Graph(), prefix="b_"), "UNIDIRECTIONAL_SEQUENCE_RNN", "last")
-    left, kernels = made(tmp_path, lambda ops, written: ops.make_hybrid(written, kept), graph, second, serve=0)
+    left, kernels = made(
+        tmp_path, lambda ops, written: ops.make_smaller(written, "dynamic", kept), graph, second, serve=0
+    )
     assert left == {"computed_y": "its weights are computed"}
     assert kernels == [
         [
@@ -380,7 +382,7 @@ def test_weights_become_integers(tmp_path: Path) -> None:
     ]
     path = saved(tmp_path / "model.tflite", graph)
     written = objects_of(path.read_bytes())
-    LstmOps(path).make_hybrid(written)
+    LstmOps(path).make_smaller(written, "dynamic")
     assert "a_kernel_i" not in {tensor.name.decode() for tensor in written.subgraphs[0].tensors}
 
 

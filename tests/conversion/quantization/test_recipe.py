@@ -297,8 +297,8 @@ def test_types_of_biases(tmp_path: Path, form: QuantizationForm, expected: str) 
 @pytest.mark.parametrize(
     ("form", "quantized_io", "message"),
     [
-        ("dynamic", True, "io is only for the quantizations 'int8', 'int16' and 'qat'"),
-        ("float16", "uint8", "io is only for the quantizations 'int8', 'int16' and 'qat'"),
+        ("dynamic", True, "io is only for the quantizations 'int8', 'int16', 'qat' and 'auto'"),
+        ("float16", "uint8", "io is only for the quantizations 'int8', 'int16', 'qat' and 'auto'"),
         ("int16", "uint8", "uint8 inputs and outputs require int8 activations, not 'int16'"),
         ("qat", "uint8", "uint8 inputs and outputs require int8 activations, not 'qat'"),
         ("int8", "int4", "io is 'int4'; there is False, True and 'uint8'"),

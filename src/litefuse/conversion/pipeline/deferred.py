@@ -79,7 +79,6 @@ CancelLayoutChanges = deferred(
     "tfl.transpose",
     "tfl.unidirectional_sequence_",
 )
-EmbeddingLookups = deferred("passes.finishing.op_forms:embedding_lookups", "tfl.gather")
 CopyBranchResults = deferred("passes.control_flow.branches:copy_branch_results", "tf.If", _COMPOSITE)
 EmitCompositeOps = deferred("passes.legalize.composite_ops:emit_composite_ops", _COMPOSITE)
 PrepareShapes = deferred("passes.finishing.prepared_shapes:prepare_shapes", "tfl.pack")
@@ -98,7 +97,7 @@ OutlineLoops = deferred("passes.control_flow.litert_loops:outline_loops", "tfl.w
 DecomposeOps = deferred("passes.legalize.left_over:DecomposeOps", when=has_left_over)
 EmitCustomOps = deferred("passes.legalize.custom_ops:EmitCustomOps", when=has_left_over)
 MergeHandles = deferred("passes.variables.handles_and_reads:merge_handles", "tfl.var_handle")
-SeparateActivations = deferred("passes.finishing.op_forms:separate_activations", "tfl.transpose_conv")
+SeparateActivations = deferred("passes.finishing.separate_activations:separate_activations", "tfl.transpose_conv")
 SeparateReads = deferred("passes.variables.handles_and_reads:separate_reads", "tfl.read_variable")
 ComplexPairs = deferred("passes.plain_forms.complex_pairs:complex_pairs")
 TypeStaticShapes = deferred("passes.finishing.static_shapes:type_static_shapes")

@@ -86,7 +86,6 @@ class Lowering(Record):
         kernels: The ops that may become custom ops in any case, because the pack has kernels for them.
         runtime_kernels: Those that LiteRT has kernels for.
         narrow: Whether an int64 op that LiteRT lacks is computed in int32.
-        quantize: Whether the file's weights are quantized afterward.
         fake_quantization: Filled with what becomes of fake-quantization nodes, whose ops become integer ops; None: they
             are computed in floats.
         target: What the target of the file can run.
@@ -105,7 +104,6 @@ class Lowering(Record):
     kernels: Collection[str] = ()
     runtime_kernels: Collection[str] = ()
     narrow: bool = False
-    quantize: bool = False
     fake_quantization: NodesFound | None = None
     target: TargetTraits = field(default_factory=lambda: traits_of("cpu"))
     unrolled: list[LoopOutcome] | None = None
@@ -169,7 +167,6 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         deferred.FoldWeights(kept),
         deferred.MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
         deferred.CancelLayoutChanges(),
-        *([deferred.EmbeddingLookups()] if lowering.quantize else []),
         deferred.CopyBranchResults(),  # before EmitCompositeOps: it finds the bodies of composites by the custom ops
         deferred.EmitCompositeOps(),
         deferred.PrepareShapes(),

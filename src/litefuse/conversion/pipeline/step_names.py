@@ -56,7 +56,6 @@ def _names() -> Iterable[str]:
         (),
         State(_no_value, {}),
         Weights(0, lambda: None),
-        quantize=True,
         fake_quantization=NodesFound(),
         target=traits_of(tuple(OWN)),  # has the passes that any target needs
         unrolled=[],

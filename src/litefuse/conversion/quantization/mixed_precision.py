@@ -134,8 +134,12 @@ class Search:
         fitting = [point for point in self.measured.values() if point.error <= max_error]
         return min(fitting, key=lambda point: point.size) if fitting else self.at(len(self.states) - 1)
 
-    def curve(self, points: int) -> list[Measured]:
+    def curve(self, points: int, *others: Measured) -> list[Measured]:
         """Measures states until there are so many points, evenly, and returns those that no other one beats.
+
+        Args:
+            points: How many.
+            *others: What else was measured.
 
         Returns:
             The points, from the smallest file to the largest; each has a smaller error than the one before.
@@ -144,24 +148,29 @@ class Search:
         for point in range(points):
             self.at(round(point * last / max(points - 1, 1)))
         result: list[Measured] = []
-        for point in sorted(self.measured.values(), key=lambda point: (point.size, point.error)):
+        for point in sorted([*self.measured.values(), *others], key=lambda point: (point.size, point.error)):
             if not result or point.error < result[-1].error:
                 result.append(point)
         return result
 
 
+def curve_points(curve: Sequence[Measured]) -> tuple[CurvePoint, ...]:
+    """Returns a curve as it is reported."""
+    return tuple(CurvePoint(point.size, point.error, dict(Counter(point.assignment.values()))) for point in curve)
+
+
 _EXACT = "float32"
 _FORMS = ("int4", "int8", "float16")
-# The ops with weights, which are operand 1 of each. Of the others, litert-quantizer quantizes no weights alone.
-_WEIGHTED = frozenset(
+#: The ops with weights, which are operand 1 of each. Of the others, litert-quantizer quantizes no weights alone.
+WEIGHTED = frozenset(
     {"BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D", "EMBEDDING_LOOKUP", "FULLY_CONNECTED", "TRANSPOSE_CONV"}
 )
 _WEIGHTS = 1
 # Layers with fewer bytes of weights are left as they are: there is little to win.
 _SMALLEST = 4096
 _CURVE_POINTS = 9
-# How many samples of each signature the effect of one layer is measured on; that of whole files, on more.
-_SAMPLES_OF_LAYERS = 4
+#: How many samples of each signature the effect of one layer is measured on; that of whole files, on more.
+SAMPLES_OF_LAYERS = 4
 
 
 def mix_precision(
@@ -193,13 +202,13 @@ def mix_precision(
     if not groups:
         raise LitefuseError(
             "the model has no weights whose form could be chosen" + (" besides those that are kept" if kept else ""),
-            hint=f"It would be those of at least {_SMALLEST:,} bytes in {', '.join(sorted(_WEIGHTED))}.",
+            hint=f"It would be those of at least {_SMALLEST:,} bytes in {', '.join(sorted(WEIGHTED))}.",
         )
     trial = target.with_name(target.name + ".trial")
     try:
         calls = calls or _drawn(path, trial, groups)
         maker = _Maker(path, trial, groups, Reference(path, calls))
-        alone = _Maker(path, trial, groups, Reference(path, calls, _SAMPLES_OF_LAYERS))
+        alone = _Maker(path, trial, groups, Reference(path, calls, SAMPLES_OF_LAYERS))
         progress = SampleProgress(announce, "quantize", len(groups))
         layers: list[Layer] = []
         for name in groups:
@@ -213,7 +222,7 @@ def mix_precision(
     finally:
         trial.unlink(missing_ok=True)
     return MixedPrecision(
-        tuple(CurvePoint(point.size, point.error, dict(Counter(point.assignment.values()))) for point in curve),
+        curve_points(curve),
         tuple(
             LayerForm(
                 name,
@@ -248,7 +257,7 @@ def _groups(path: Path) -> Iterator[tuple[str, _Group]]:
     with content_of(path) as content:
         for graph in Model(content).graphs:
             for op in graph.ops:
-                weights = op.inputs[_WEIGHTS] if op.name in _WEIGHTED else -1
+                weights = op.inputs[_WEIGHTS] if op.name in WEIGHTED else -1
                 if not graph.is_constant(weights) or str(graph.tensor(weights).dtype) != _EXACT:
                     continue
                 if graph.is_constant(op.inputs[0]) and op.name in {"BATCH_MATMUL", "FULLY_CONNECTED"}:

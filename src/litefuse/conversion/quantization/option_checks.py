@@ -40,7 +40,7 @@ def check_quantization(quantization: Quantization, target: tuple[str, ...]) -> Q
             hint="Install it with `pip install 'litefuse[quantize]'`.",
         )
     _check_target(quantization, target)
-    _check_max_error(form, quantization.max_error)
+    _check_max_error(quantization.form or form, quantization.max_error)
     _check_samples(quantization)
     if quantization.samples is not None:
         from litefuse.conversion.quantization.dataset import check_dataset
@@ -98,10 +98,11 @@ def needs_ranges(entry: Mapping[str, Any]) -> bool:
 
 def _check_samples(quantization: Quantization) -> None:
     """Checks that there are samples if the form needs them, and what is for some forms only with these."""
-    form, dataset, preprocess = quantization.scheme, quantization.samples, quantization.preprocess is not None
-    needs_samples = form in INTEGER_ACTIVATIONS or any(map(needs_ranges, quantization.entries))
+    form, dataset, preprocess = quantization.form, quantization.samples, quantization.preprocess is not None
+    form = form or quantization.scheme
+    needs_samples = quantization.scheme in INTEGER_ACTIVATIONS or any(map(needs_ranges, quantization.entries))
     takes_samples = needs_samples or form == "auto"
-    calibrated = (*INTEGER_ACTIVATIONS, "auto")
+    calibrated, integers = (*INTEGER_ACTIVATIONS, "auto"), (*INTEGER_FORMS, "auto")
     types = quantization.io
     if any(types) and form == "recipe":
         raise LitefuseError("io cannot be combined with a recipe, whose entries INPUT and OUTPUT set it")
@@ -109,8 +110,8 @@ def _check_samples(quantization: Quantization) -> None:
     for argument, given, fits, forms in (
         ("samples", dataset is not None, takes_samples, calibrated),
         ("preprocess", preprocess, takes_samples, calibrated),
-        ("io", any(types), of_integers, INTEGER_FORMS),
-        ("require_integer", quantization.require_integer, of_integers, INTEGER_FORMS),
+        ("io", any(types), of_integers, integers),
+        ("require_integer", quantization.require_integer, of_integers, integers),
     ):
         if given and not fits:
             *others, last = map(repr, forms)
@@ -118,7 +119,7 @@ def _check_samples(quantization: Quantization) -> None:
                 f"{argument} is only for the quantizations {', '.join(others)} and {last}",
                 hint="" if form else "Pass one of these as well (on the command line, --quantize).",
             )
-    if "uint8" in types and form != "int8":
+    if "uint8" in types and form not in {"auto", "int8"}:
         raise LitefuseError(f"uint8 inputs and outputs require int8 activations, not {form!r}")
     if types[0] != types[1] and form == "qat":
         raise LitefuseError("the quantization 'qat' has inputs and outputs of one type")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from litefuse.conversion.quantization.adjusted_ranges import avoid_powers_of_two, share_ranges
 from litefuse.conversion.quantization.calibration import (
+    Ranges,
     check_finite,
     ranges_of,
     ranges_of_empty_tensors,
@@ -25,6 +26,7 @@ from litefuse.conversion.quantization.integer_custom_ops import (
     sources_of_scales,
 )
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read_model
+from litefuse.conversion.quantization.mixed_activations import mix_activations
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
 from litefuse.conversion.quantization.ops_left_in_float import masked_tensors, withheld_ops
@@ -37,6 +39,7 @@ from litefuse.conversion.quantization.quantizer_mends import (
     share_buffers,
 )
 from litefuse.conversion.quantization.recipe import ModelFacts, Recipe, check_named, facts_of, kept_results, recipe_of
+from litefuse.conversion.quantization.recurrent.inner_ranges import InnerRanges
 from litefuse.conversion.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
 from litefuse.conversion.quantization.runtime_forms import flatten_products, separate_activations
 from litefuse.conversion.quantization.samples import Calls, calls_of
@@ -152,14 +155,12 @@ class _Task:
         if self.form in {"float16", "weights"}:
             self.reasons = dict.fromkeys(facts.returned, "its weights are an output of the model")
         apply_recipe(self.path, self.target, self._recipe(facts))
-        edits: list[Edit] = [share_buffers, mend_rotations, separate_activations, halve_biases, restore_open_shapes]
-        if self.form == "dynamic":
-            edits.insert(0, self._make_hybrid)
-        complete_file(self.target, *edits)
+        edits: list[Edit] = [self._shrink_lstms, share_buffers, mend_rotations, separate_activations, halve_biases]
+        complete_file(self.target, *edits, restore_open_shapes)
 
-    def _make_hybrid(self, model: Any) -> bool:
-        lstms = LstmOps(self.path)
-        self.float_layers += lstms.make_hybrid(model, kept=self.kept)
+    def _shrink_lstms(self, model: Any) -> bool:
+        lstms, least = LstmOps(self.path), self.options.min_weight_elements or 0
+        self.float_layers += lstms.make_smaller(model, self.form, self.kept, least=least)
         return lstms.present
 
     def quantize_all(self, calls: Calls) -> None:
@@ -185,31 +186,44 @@ class _Task:
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
         ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
         ranges = hand_ranges_on(ranges, sources)
-        if bits == 16:
+        if bits != 8 or self.options.has_mixed_activations:
             ranges = avoid_powers_of_two(ranges)
-        # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
-        ranges = with_ends_of_rank(0, ranges)
-        apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
-        ranges = with_ends_of_rank(1, ranges)
+        facts = replace(facts_of(self.path), real=real)
 
-        def make_integers(model: Any) -> bool:
-            _, of_outputs = self.options.io
-            self.float_layers += lstms.make_integers(
-                model, inner, ranges, quantized_io=bool(of_outputs), kept=self.kept
+        def write(wide: Collection[str]) -> None:
+            # litert-quantizer writes the ranges of ops with a fixed scale into these; others must not share them.
+            scales = with_ends_of_rank(0, ranges)
+            self.target.unlink(missing_ok=True)
+            apply_recipe(self.path, self.target, self._recipe(replace(facts, wide=wide)), scales)
+            complete_file(self.target, *self._integer_edits(lstms, inner, with_ends_of_rank(1, scales)))
+
+        if self.options.has_mixed_activations:
+            self.mixed = mix_activations(
+                self.path, self.target, write, self.options.max_error or 0.0, calls, self.announce
             )
-            return lstms.present
+        else:
+            write(())
 
-        edits: list[Edit] = [share_buffers, mend_unread_results, mend_shared_outputs]
+    def _integer_edits(self, lstms: LstmOps, inner: Mapping[str, InnerRanges], ranges: Ranges) -> Iterator[Edit]:
+        """Yields the changes of the file that litert-quantizer writes."""
+        self.float_layers.clear()
         if self.form == "int8":
-            edits.insert(0, make_integers)
+            yield partial(self._make_lstms_integer, lstms, inner, ranges)
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
-        if bits is not None:
+        if self.form == "int16":
+            yield self._shrink_lstms
+        yield from (share_buffers, mend_unread_results, mend_shared_outputs)
+        if (bits := INTEGER_ACTIVATIONS.get(self.form)) is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
-            edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
-            edits.append(partial(move_integers, kept=self.kept | self.masked))
-        edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
-        complete_file(self.target, *edits)
+            yield partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept)
+            yield partial(move_integers, kept=self.kept | self.masked)
+        yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
+
+    def _make_lstms_integer(self, lstms: LstmOps, inner: Mapping[str, InnerRanges], ranges: Ranges, model: Any) -> bool:
+        of_outputs = bool(self.options.io[1])
+        self.float_layers += lstms.make_integers(model, inner, ranges, quantized_io=of_outputs, kept=self.kept)
+        return lstms.present
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.options, replace(facts, lookups_of_one_scale=self.lookups_of_one_scale))

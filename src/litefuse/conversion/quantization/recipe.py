@@ -47,6 +47,7 @@ class ModelFacts:
         returned: The ops with constants that are outputs of the model, too.
         widths: How many weights a row has, of the ops whose weights may be put into blocks or rotated.
         real: The ops whose activations cannot be integers.
+        wide: The ops whose activations become int16 in a model of int8.
     """
 
     products_of_constants: Collection[str] = ()
@@ -54,6 +55,7 @@ class ModelFacts:
     widths: Mapping[str, int] = field(default_factory=dict[str, int])
     real: Collection[str] = ()
     lookups_of_one_scale: bool = False
+    wide: Collection[str] = ()
 
 
 def recipe_of(options: Quantization, facts: ModelFacts) -> Recipe:
@@ -134,6 +136,10 @@ def _integers(bits: int, options: Quantization, facts: ModelFacts) -> Recipe:
     ]
     if options.weight_bits != 8:
         recipe.append(_entry("(?:)", _ALL, _static(bits, weight_bits=options.weight_bits, granularity=granularity)))
+    if wide := set(facts.wide).difference(facts.products_of_constants):
+        widened = _static(16, weight_bits=options.weight_bits, granularity=granularity)
+        recipe.append(_entry(f"^{named(wide)}", _ALL, widened))
+        recipe.append(_entry(f"^{named(wide)}", "BATCH_MATMUL", _static(16, granularity="TENSORWISE")))
     if facts.products_of_constants:  # a first factor has one scale, of 8 bits, as activations there
         constants = named(facts.products_of_constants)
         recipe.append(_entry(constants, "FULLY_CONNECTED", _static(bits, granularity="TENSORWISE")))

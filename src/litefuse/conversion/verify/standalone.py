@@ -79,7 +79,6 @@ def standalone_model(
         weights=Weights(sys.maxsize),
         allow_custom_ops=frozenset({*registered_kernels(), *installed_kernels()}) - {without},
         kernels=frozenset(PACK) - {without},
-        quantize=False,
         fake_quantization=None,
         unrolled=None,
         naming=(),

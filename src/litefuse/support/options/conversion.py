@@ -53,7 +53,8 @@ class Quantization(Options):
         default=None,
         help="Shrink the weights: int8 for products in int8 (dynamic) or float32 (weights), or float16; or compute in "
         "integers: int8 or int16 with {samples}, qat (int8) with the ranges that the model's fake-quantization nodes "
-        "learned; or use the smallest weight type per layer that stays within {max_error} (auto).",
+        "learned; or use the smallest weight type per layer that stays within {max_error} (auto), or with {io} or "
+        "{require_integer} int8 activations, and int16 where they need it.",
         kw_only=False,
         flag="--quantize",
         choices=QUANTIZATIONS,
@@ -79,8 +80,9 @@ class Quantization(Options):
     io: tuple[IntegerType, IntegerType] = option(
         default=False,
         converter=types_of_io,
-        help="With int8, int16 and qat, also make inputs and outputs integers: integer (the form's own type) or, with "
-        "int8, uint8; or two types, for inputs and outputs, one of which may be float32.",
+        help="With int8, int16, qat and auto, also make inputs and outputs integers: integer (the form's own type; "
+        "int8 with auto) or, with int8 and auto, uint8; or two types, for inputs and outputs, one of which may be "
+        "float32.",
         python="True is integer, False is float32.",
         flag="--quantized-io",
         metavar="TYPE[,TYPE]",
@@ -88,7 +90,7 @@ class Quantization(Options):
     )
     require_integer: bool = option(
         default=False,
-        help="With int8, int16 and qat, fail if an op does not compute in integers, and list such ops.",
+        help="With int8, int16, qat and auto, fail if an op does not compute in integers, and list such ops.",
         group=_FORM,
         is_switch=True,
     )
@@ -164,7 +166,14 @@ class Quantization(Options):
     @property
     def scheme(self) -> QuantizationForm | None:
         """The form, of which a recipe is one; None if nothing is quantized."""
-        return "recipe" if self.recipe is not None else self.form
+        if self.recipe is not None:
+            return "recipe"
+        return "int8" if self.has_mixed_activations else self.form
+
+    @property
+    def has_mixed_activations(self) -> bool:
+        """Whether layers have activations of int16 where the outputs need them, and of int8 elsewhere."""
+        return self.form == "auto" and (self.require_integer or any(self.io))
 
     @property
     def entries(self) -> tuple[Mapping[str, Any], ...]:

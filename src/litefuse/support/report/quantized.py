@@ -106,12 +106,12 @@ class CurvePoint(Record):
 
 
 class LayerForm(Record):
-    """The form of a layer's weights, and why it has it.
+    """The form of a layer's weights, or of its activations, and why it has it.
 
     Attributes:
         layer: The name of the layer's result.
         op: Its op.
-        form: ``int4``, ``int8``, ``float16`` or ``float32``.
+        form: ``int4``, ``int8``, ``float16`` or ``float32``; of activations, ``int8`` or ``int16``.
         size: The bytes of its weights in float32.
         errors: The largest difference of an output if this layer alone has a form, by forms.
     """

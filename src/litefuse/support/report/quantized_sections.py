@@ -18,7 +18,7 @@ _FAR_NOTE = (
     "The outputs are far from those before: try other samples or another form. --max-error turns this into an error."
 )
 
-_FORMS_OF_LAYERS = ("int4", "int8", "float16", "float32")
+_FORMS_OF_LAYERS = ("int4", "int8", "int16", "float16", "float32")
 _FORMS_OF_QUANTIZATION = {
     "dynamic": "int8 weights, for products in int8",
     "weights": "int8 weights, for products in float32",
@@ -33,13 +33,19 @@ _FORMS_OF_QUANTIZATION = {
 
 def form_text(quantization: QuantizationReport) -> str:
     """Returns the form of a quantization in words, and how many ops stayed as they were."""
-    form, floats = _FORMS_OF_QUANTIZATION[quantization.form], len(quantization.floats)
+    form, floats = _form(quantization), len(quantization.floats)
     if not floats:
         return form
     ops = count_of(floats, "op")
     if quantization.form in INTEGER_FORMS:
         return f"{form}; {ops} stayed in floating point"
     return f"{form}; the weights of {ops} stayed as they were"
+
+
+def _form(quantization: QuantizationReport) -> str:
+    if quantization.form == "int8" and quantization.mixed is not None:
+        return "int8, and int16 where the outputs need it, with int8 weights"
+    return _FORMS_OF_QUANTIZATION[quantization.form]
 
 
 def quantization_sections(quantization: QuantizationReport, *, alone: bool = True) -> list[Section]:
@@ -86,7 +92,7 @@ def _effect_section(quantization: QuantizationReport, *, alone: bool) -> Section
         rows.append(("samples", f"{quantization.samples:,}{_growth_text(quantization.moving)}"))
         judgements.append("warn" if quantization.moving else None)
     return Section(
-        f"Quantized: {_FORMS_OF_QUANTIZATION[quantization.form]}",
+        f"Quantized: {_form(quantization)}",
         rows,
         judgements=judgements,
         note=_FAR_NOTE if is_far else "",

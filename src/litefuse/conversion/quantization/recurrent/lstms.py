@@ -16,6 +16,7 @@ from litefuse.conversion.quantization.recurrent.needless_conversions import drop
 from litefuse.conversion.quantization.recurrent.operands import (
     CELL_STATE,
     INPUT,
+    LSTMS,
     OUTPUT_STATE,
     cell_reads,
     is_copy,
@@ -25,18 +26,24 @@ from litefuse.conversion.quantization.recurrent.operands import (
 from litefuse.conversion.quantization.recurrent.quantized_forms import (
     LARGEST_CELL,
     make_hybrid,
-    make_hybrid_rnn,
     make_integers,
+    shape_of_state,
+    store_smaller,
 )
 from litefuse.conversion.quantization.samples import Calls
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Model
+from litefuse.support.options.forms import QuantizationForm
 
 _CONVERSIONS = ("QUANTIZE", "DEQUANTIZE")
 # The recurrent ops that LiteRT has no integer form of.
 _OTHERS = frozenset({"BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN"})
 _NAMES = frozenset({"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", *_OTHERS})
+
+
+# Results of DEQUANTIZE with a constant operand are in the memory of states, and computed once.
+_LOST_WEIGHTS = "LiteRT loses weights that it dequantized when the states get another size: convert with rnn='loop'"
 
 
 class FloatLayer(NamedTuple):
@@ -146,31 +153,38 @@ class LstmOps:
         drop_unused(model)
         return left
 
-    def make_hybrid(self, model: Any, kept: Collection[str] = ()) -> list[FloatLayer]:
-        """Makes int8 of the weights of the ops in a model; returns the ops whose weights stay float32.
+    def make_smaller(
+        self, model: Any, form: QuantizationForm, kept: Collection[str] = (), *, least: int = 0
+    ) -> list[FloatLayer]:
+        """Makes the weights of the ops in a model smaller; returns the ops whose weights stay float32.
 
         Args:
             model: The model, an object of the schema.
+            form: The form of weights that are stored so; others are int8 in the op itself.
             kept: The names of results whose ops the user wants in floating point.
+            least: The smallest number of weights that are stored in another form.
         """
         if not self.present:
             return []
         left: list[FloatLayer] = []
         made = 0
         for graph in editors_of(model):
-            for op in lstm_ops(graph):
+            for op in [*lstm_ops(graph), *_simple_ops(graph)]:
                 if graph.name(op.outputs[0]) in kept:
                     continue
-                reason = reason_for_float(graph, op, hybrid=True)
+                is_lstm = graph.kind(op) in LSTMS
+                reason = reason_for_float(graph, op, hybrid=True) if is_lstm else None
+                if form in {"float16", "weights"} and _has_open_states(graph):
+                    reason = reason or _LOST_WEIGHTS
                 if reason is not None:
                     left.append(FloatLayer(graph.name(op.outputs[0]), reason))
                     continue
                 made += 1
-                make_hybrid(graph, op, f"lstm{made}")
-            for op in graph.ops:
-                if graph.kind(op) == "UNIDIRECTIONAL_SEQUENCE_RNN" and graph.name(op.outputs[0]) not in kept:
-                    made += 1
-                    make_hybrid_rnn(graph, op, f"rnn{made}")
+                name = f"{'lstm' if is_lstm else 'rnn'}{made}"
+                if form in {"float16", "weights"}:
+                    store_smaller(graph, op, name, half=form == "float16", least=least)
+                else:
+                    make_hybrid(graph, op, name)
         drop_unused(model)
         return left
 
@@ -203,6 +217,22 @@ def enclose_states(ranges: Ranges, inner: Mapping[str, InnerRanges]) -> Ranges:
                 "max": np.maximum(one["max"], np.float32(largest)),
             }
     return states
+
+
+def _has_open_states(graph: GraphEditor) -> bool:
+    """Whether a state has a dynamic size."""
+    states = [index for index, tensor in enumerate(graph.graph.tensors) if tensor.isVariable]
+    return any(-1 in shape_of_state(graph, state, graph.producer(state)) for state in states)
+
+
+def _simple_ops(graph: GraphEditor) -> Iterator[Any]:
+    """Yields the ops of simple cells whose weights are float32 constants."""
+    for op in [*graph.ops]:
+        if graph.kind(op) == "UNIDIRECTIONAL_SEQUENCE_RNN" and all(
+            graph.is_type(op.inputs[position], "float32") and graph.constant(op.inputs[position]) is not None
+            for position in (1, 2)
+        ):
+            yield op
 
 
 def _others(graph: GraphEditor) -> list[FloatLayer]:

@@ -87,28 +87,58 @@ def make_hybrid(graph: GraphEditor, op: Any, name: str) -> None:
         op: The op, whose weights are constants.
         name: What its new tensors are named after.
     """
-    matrices = {*INPUT_WEIGHTS, *RECURRENT_WEIGHTS, *PEEPHOLES, PROJECTION}
-    given = LstmNumbers.of(graph, op).constants
-    _quantize(graph, op, {matrix: f"{name}/{OPERANDS[matrix]}" for matrix in matrices & given.keys()})
-
-
-def make_hybrid_rnn(graph: GraphEditor, op: Any, name: str) -> None:
-    """Makes int8 of the two matrices of UNIDIRECTIONAL_SEQUENCE_RNN, likewise."""
-    weights = [int(op.inputs[position]) for position in (1, 2)]
-    if all(graph.constant(weight) is not None and graph.is_type(weight, "float32") for weight in weights):
-        _quantize(graph, op, {1: f"{name}/kernel", 2: f"{name}/recurrent"})
-
-
-def _quantize(graph: GraphEditor, op: Any, names: dict[int, str]) -> None:
-    inputs = [int(input_) for input_ in op.inputs]
-    for position, name in sorted(names.items()):
-        value = graph.constant(inputs[position])
-        assert value is not None
-        scale = symmetric(float(np.abs(value).max(initial=0)), 8)
-        inputs[position] = graph.add_constant(name, quantized(value, scale, np.int8), scale)
-    op.inputs = inputs
+    for position in _matrices(graph, op):
+        _replace(op, position, _int8(graph, op, position, name))
     op.builtinOptions.asymmetricQuantizeInputs = True
     graph.set_version(op, _VERSION)
+
+
+def store_smaller(graph: GraphEditor, op: Any, name: str, *, half: bool, least: int = 0) -> None:
+    """Stores the matrices and peepholes of a float op as int8 or float16, of which DEQUANTIZE makes float32.
+
+    Args:
+        graph: The op's graph.
+        op: The op, whose weights are constants.
+        name: What its new tensors are named after.
+        half: Whether they become float16.
+        least: The smallest number of weights that are stored so.
+    """
+    for position in _matrices(graph, op):
+        value = graph.constant(op.inputs[position])
+        assert value is not None
+        if value.size < least or (half and np.abs(value).max(initial=0) > np.finfo(np.float16).max):
+            continue
+        stored = (
+            graph.add_constant(f"{name}/{_operand(op, position)}", value.astype(np.float16))
+            if half
+            else _int8(graph, op, position, name)
+        )
+        real = graph.add_tensor(f"{graph.name(stored)}_dequantized", value.shape, "float32")
+        graph.add_op(op, "DEQUANTIZE", [stored], [real])
+        _replace(op, position, real)
+
+
+def _matrices(graph: GraphEditor, op: Any) -> list[int]:
+    """Returns the positions of the weights that LiteRT takes in other types, too, and that the op has."""
+    positions = (
+        [1, 2] if len(op.inputs) < len(OPERANDS) else [*INPUT_WEIGHTS, *RECURRENT_WEIGHTS, *PEEPHOLES, PROJECTION]
+    )
+    return [position for position in positions if graph.constant(op.inputs[position]) is not None]
+
+
+def _operand(op: Any, position: int) -> str:
+    return OPERANDS[position] if len(op.inputs) >= len(OPERANDS) else ("kernel", "recurrent")[position - 1]
+
+
+def _int8(graph: GraphEditor, op: Any, position: int, name: str) -> int:
+    value = graph.constant(op.inputs[position])
+    assert value is not None
+    scale = symmetric(float(np.abs(value).max(initial=0)), 8)
+    return graph.add_constant(f"{name}/{_operand(op, position)}", quantized(value, scale, np.int8), scale)
+
+
+def _replace(op: Any, position: int, operand: int) -> None:
+    op.inputs = [operand if place == position else int(input_) for place, input_ in enumerate(op.inputs)]
 
 
 # The unit of biases that are added to a normalized gate, relative to the scale of its weights.
@@ -254,7 +284,7 @@ def _state(graph: GraphEditor, op: Any, position: int, name: str, scale: Scale) 
     """Adds the integer state, and the op that writes its initial value in each call."""
     old = int(op.inputs[position])
     producer = graph.producer(old)
-    shape = _shape_of_state(graph, old, producer)
+    shape = shape_of_state(graph, old, producer)
     dtype = "int8" if position == OUTPUT_STATE else "int16"
     state = graph.add_tensor(name, shape, dtype, scale, variable=True)
     if producer is None:  # it keeps its value between calls
@@ -291,7 +321,7 @@ def _write_open_state(graph: GraphEditor, op: Any, producer: Any, state: int, dt
     graph.set_version(written, _INTEGER_VERSIONS[graph.kind(written)])
 
 
-def _shape_of_state(graph: GraphEditor, state: int, producer: Any | None) -> tuple[int, ...]:
+def shape_of_state(graph: GraphEditor, state: int, producer: Any | None) -> tuple[int, ...]:
     """Returns the shape of a state; that of a FILL may be known although its type does not say so."""
     shape = graph.shape(state)
     dims = None if producer is None or graph.kind(producer) != "FILL" else producer.inputs[0]
