@@ -65,7 +65,7 @@ def recipe_of(options: Quantization, facts: ModelFacts) -> Recipe:
         options: What users choose.
         facts: What a recipe must know of the model.
     """
-    form = options.form
+    form = options.scheme
     if options.entries:
         recipe = [dict(entry) for entry in options.entries] + _left(facts.real)
     elif form in INTEGER_ACTIVATIONS:
@@ -86,7 +86,7 @@ def named(results: Collection[str]) -> str:
 
 
 def _weights_alone(options: Quantization, facts: ModelFacts) -> Recipe:
-    form = options.form
+    form = options.scheme
     if form == "float16":
         casting = _entry(".*", _ALL, _weights(16, dtype="FLOAT"), algorithm=_FLOAT_CASTING)
         return [casting, *_left(facts.returned)]
