@@ -19,11 +19,7 @@ from litefuse.conversion.quantization.calibration import (
 from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.effect import CalibrationObserver, measured_effect
-from litefuse.conversion.quantization.integer_custom_ops import (
-    hand_ranges_on,
-    make_custom_ops_integer,
-    sources_of_scales,
-)
+from litefuse.conversion.quantization.integer_ops import hand_ranges_on, make_ops_integer, sources_of_scales
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read_model
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
@@ -185,7 +181,7 @@ class _Task:
         if bits is not None:
             self.reasons = withheld_ops(model, ranges, bits)
             real |= self.reasons.keys()
-            sources = sources_of_scales(model, bits, self.masked | self.kept)
+            sources = sources_of_scales(model, bits, real | self.kept)
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
         ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
@@ -211,8 +207,8 @@ class _Task:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
         if bits is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
-            edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
             edits.append(partial(move_integers, kept=self.kept | self.masked))
+            edits.append(partial(make_ops_integer, bits=bits, ranges=finite, kept=self.kept | real))
         edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
         complete_file(self.target, *edits)
 
