@@ -24,7 +24,7 @@ _BATCHES = {"static": 1, "open": None}
 _GROUPS = ("vectors", "sequences", "images", "volumes", "two")
 _ACTIVATIONS = (
     *("exponential", "hard_shrink", "hard_sigmoid", "hard_silu", "leaky_relu", "linear", "log_sigmoid", "relu"),
-    *("relu6", "selu", "sigmoid", "softmax", "sparse_sigmoid", "tanh", "threshold"),
+    *("relu6", "selu", "sigmoid", "softmax", "sparse_sigmoid", "tanh"),
 )
 _SAMPLES, _CALLS = 24, 16
 # Those that compute no real numbers, or do nothing in inference.

@@ -133,6 +133,7 @@ def _quantized(
     Raises:
         LitefuseError: The model cannot be quantized like this, or the runtime has no such form.
     """
+    from litefuse.conversion.quantization.equal_ops import write_equal_ops
     from litefuse.conversion.quantization.integer_composites import take_conversions_in
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
@@ -144,7 +145,8 @@ def _quantized(
         job = replace(job, quantization=job.quantization._replace(lookups_of_one_scale=True))
     if job.quantize in INTEGER_ACTIVATIONS:
         kept = kept_results(path, job.quantization)
-        edit_file(path, lambda model: fuse_activations(model, kept))
+        bits = INTEGER_ACTIVATIONS[job.quantize]
+        edit_file(path, lambda model: fuse_activations(model, kept), lambda model: write_equal_ops(model, bits, kept))
     lacking: list[NewerOp] = []
     for form, described in (job, ""), *_older_forms(job):
         assert form.quantize is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.integer_rules import IntegerRule, rule_of, same_scale_pairs
+from litefuse.conversion.quantization.lookup_tables import TableFunction
+from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
 from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, symmetric
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
@@ -65,7 +67,9 @@ _NEAR = 1e-5
 _LEAST_COMPARED = 1 / 256
 
 
-def make_ops_integer(model: Any, bits: int, ranges: Ranges, kept: Collection[str] = ()) -> bool:
+def make_ops_integer(
+    model: Any, bits: int, ranges: Ranges, kept: Collection[str] = (), functions: Sequence[TableFunction] = ()
+) -> bool:
     """Gives ops integers in the place of floating point, if a rule says that their kernels take them::
 
         x: int8 -> DEQUANTIZE -> Op: float32 -> QUANTIZE -> y: int8     -->     x: int8 -> Op -> y: int8
@@ -78,19 +82,60 @@ def make_ops_integer(model: Any, bits: int, ranges: Ranges, kept: Collection[str
         bits: The bits of activations: 8 or 16.
         ranges: The ranges of its tensors; an op with a tensor without a finite one stays as it is.
         kept: The names of the results of ops that stay as they are.
+        functions: What is looked up in tables.
 
     Returns:
         Whether it changed.
     """
     changed = False
     for number in signature_graphs(model):
+        tables = place_tables(GraphEditor(model, number), functions)
         graph = IntegerGraph(model, number, bits, ranges)
         for op in [*(graph.ops or ())]:
-            rule = rule_of(model, op, bits)
+            table = tables.get(id(op))
+            rule = rule_of(model, op, bits) if table is None else IntegerRule(frozenset({bits}))
             if rule is not None and not any(graph.name(result) in kept for result in op.outputs):
+                if table is not None and not graph.is_type(op.outputs[0], "float32"):
+                    rule = rule._replace(results=0)
                 changed = graph.make_integer(op, rule) or changed
+                if table is not None:
+                    graph.look_up(op, table)
         graph.finish()
+    if changed:
+        drop_unused(model)
     return changed
+
+
+def place_tables(graph: GraphEditor, functions: Sequence[TableFunction]) -> dict[int, TableFunction]:
+    """Replaces ops by one that is yet to look up what they compute; returns these, by their ids.
+
+    Args:
+        graph: The subgraph.
+        functions: What the ops compute.
+    """
+    makers = {graph.name(int(op.outputs[0])): op for op in graph.ops or () if len(op.outputs)}
+    tables: dict[int, TableFunction] = {}
+    replaced: dict[int, Any] = {}
+    for function in functions:
+        ops = [makers[name] for name in function.results if name in makers]
+        inside = {int(index) for op in ops for index in op.outputs}
+        operands = {
+            int(index)
+            for op in ops
+            for index in op.inputs
+            if index not in inside and graph.model.buffers[graph.tensor(index).buffer].data is None
+        }
+        if len(ops) == len(function.results) and len(operands) == 1:
+            lookup = graph.add_op(ops[-1], "GATHER", [*operands], [*ops[-1].outputs])
+            tables[id(lookup)] = function
+            replaced |= {id(op): op for op in ops}
+    for op in [op for op in reversed(graph.ops or ()) if id(op) in replaced]:
+        made = int(op.outputs[0])
+        if any(other is not op and id(other) in tables and made in other.outputs for other in graph.ops) or not (
+            graph.is_output(made) or any(graph.consumers(made))
+        ):
+            graph.remove_op(op)
+    return tables
 
 
 class IntegerGraph(GraphEditor):
@@ -281,21 +326,47 @@ class IntegerGraph(GraphEditor):
                 continue
             if results and scale.zero:
                 index = self._add_like(index, "int16", Scale(scale.scale), self._insert(op, "QUANTIZE", index, -1))
-            cast = self._insert(op, "CAST", index, -1)
-            types = {"inDataType": self.tensor(index).type, "outDataType": DTYPE_NUMBERS["int32"]}
-            set_options(cast, made("CastOptions", **types))
-            integers[operand] = self._add_like(index, "int32", Scale(scale.scale), cast)
+            integers[operand] = self._cast(op, index)
             for result in results:
                 conversion = self._made("QUANTIZE", -1, integers[result])
                 self._behind[id(op)].insert(0, conversion)
                 integers[result] = self._add_like(integers[result], "int32", Scale(scale.scale), None)
                 self._rewire(conversion, [integers[result]], [*conversion.outputs])
 
-    def _add_like(self, index: int, dtype: str, scale: Scale, maker: Any) -> int:
+    def look_up(self, op: Any, function: TableFunction) -> None:
+        """Has an op of an integer operand and result look the result up."""
+        operand, result = int(op.inputs[0]), int(op.outputs[0])
+        scale, limits = self.scale(operand), np.iinfo(self._type)
+        assert scale is not None
+        integers = np.arange(limits.min, limits.max + 1)
+        with np.errstate(all="ignore"):
+            values = function.values(((integers - scale.zero) * scale.scale).astype(np.float32))
+        of_result = self.scale(result)
+        name = self.name(result)
+        if of_result is not None:
+            values = integers_of(values, of_result, self._type)
+        table = self.add_constant(f"{name}/table", values, of_result)
+        shifted = self._cast(op, operand)
+        index = self._add_like(operand, "int32", None, self._insert(op, "ADD", shifted, -1))
+        first = self.add_constant(f"{name}/first", np.array(-limits.min, np.int32))
+        added = self._before[id(op)][-1]
+        self._rewire(added, [shifted, first], [index])
+        set_options(added, made("AddOptions"))
+        set_options(op, made("GatherOptions"))
+        self._rewire(op, [table, index], [result])
+
+    def _cast(self, op: Any, index: int) -> int:
+        """Casts an operand to int32."""
+        cast = self._insert(op, "CAST", index, -1)
+        types = {"inDataType": self.tensor(index).type, "outDataType": DTYPE_NUMBERS["int32"]}
+        set_options(cast, made("CastOptions", **types))
+        return self._add_like(index, "int32", None, cast)
+
+    def _add_like(self, index: int, dtype: str, scale: Scale | None, maker: Any) -> int:
         """Adds a tensor of the shape of another one, which an op makes."""
         tensor = copy(self.tensor(index))
         tensor.name, tensor.buffer = f"{self.name(index)}_{dtype}".encode(), 0
-        tensor.type, tensor.quantization = DTYPE_NUMBERS[dtype], _parameters(scale)
+        tensor.type, tensor.quantization = DTYPE_NUMBERS[dtype], None if scale is None else _parameters(scale)
         self.graph.tensors.append(tensor)
         made = len(self.graph.tensors) - 1
         if maker is not None:

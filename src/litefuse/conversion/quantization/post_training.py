@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from litefuse.conversion.quantization.adjusted_ranges import avoid_powers_of_two, share_ranges
 from litefuse.conversion.quantization.calibration import (
+    Ranges,
     check_finite,
     ranges_of,
     ranges_of_empty_tensors,
@@ -19,11 +20,19 @@ from litefuse.conversion.quantization.calibration import (
 from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.effect import CalibrationObserver, measured_effect
-from litefuse.conversion.quantization.integer_ops import hand_ranges_on, make_ops_integer, sources_of_scales
+from litefuse.conversion.quantization.float_ops import quantizable_ops
+from litefuse.conversion.quantization.integer_ops import (
+    hand_ranges_on,
+    make_ops_integer,
+    signature_graphs,
+    sources_of_scales,
+)
+from litefuse.conversion.quantization.integer_rules import rule_of
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read_model
+from litefuse.conversion.quantization.lookup_tables import TableFunction, table_functions
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.ops_left_in_float import masked_tensors, withheld_ops
+from litefuse.conversion.quantization.ops_left_in_float import PREPARES, masked_tensors, withheld_ops
 from litefuse.conversion.quantization.quantizer_mends import (
     halve_biases,
     mend_rotations,
@@ -38,7 +47,7 @@ from litefuse.conversion.quantization.runtime_forms import flatten_products, sep
 from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file
-from litefuse.litert.runtime.schema_objects import tensor_name
+from litefuse.litert.runtime.schema_objects import op_name, tensor_name
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
 from litefuse.support.report.quantized import MixedPrecision
@@ -178,10 +187,16 @@ class _Task:
         real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
         sources: Mapping[str, str] = {}
+        functions, looked_up = list[TableFunction](), set[str]()
         if bits is not None:
             self.reasons = withheld_ops(model, ranges, bits)
             real |= self.reasons.keys()
-            sources = sources_of_scales(model, bits, real | self.kept)
+            prepare = {name for name, reason in self.reasons.items() if reason == PREPARES}
+            functions = self._table_functions(model, ranges, bits, real - self.reasons.keys() | prepare)
+            looked_up = {name for function in functions for name in function.results}
+            self.reasons = {name: reason for name, reason in self.reasons.items() if name not in looked_up}
+            sources = sources_of_scales(model, bits, real | looked_up | self.kept)
+            real |= looked_up
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
         ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
@@ -208,9 +223,25 @@ class _Task:
         if bits is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
             edits.append(partial(move_integers, kept=self.kept | self.masked))
-            edits.append(partial(make_ops_integer, bits=bits, ranges=finite, kept=self.kept | real))
+            kept = (real | self.kept) - looked_up
+            edits.append(partial(make_ops_integer, bits=bits, ranges=finite, kept=kept, functions=functions))
         edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
         complete_file(self.target, *edits)
+
+    def _table_functions(self, model: Any, ranges: Ranges, bits: int, real: Collection[str]) -> list[TableFunction]:
+        """Returns what is looked up in tables."""
+
+        def lacks(op: Any) -> bool:
+            kind = op_name(model.operatorCodes[op.opcodeIndex])
+            if tensor_name(graph.tensors[op.outputs[0]]) in self.reasons:
+                return True
+            return rule_of(model, op, bits) is None and kind not in quantizable_ops()
+
+        found: list[TableFunction] = []
+        for number in signature_graphs(model):
+            graph = model.subgraphs[number]
+            found += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
+        return found
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)
