@@ -29,6 +29,7 @@ def write_equal_ops(model: Any, bits: int, kept: Container[str]) -> bool:
         %y = hard_swish(%x)          -->  %y = mul(mul(%x, relu6(add(%x, 3))), 1/6)
         %y = relu_n1_to_1(%x)        -->  %y = maximum(minimum(%x, 1), -1)
         %y = elu(%x)                 -->  %y = add(relu(%x), sub(exp(minimum(%x, 0)), 1))
+        %y = prelu(%x, %slopes)      -->  %y = add(relu(%x), mul(minimum(%x, 0), %slopes))
         %y = log_softmax(%x)         -->  %0 = sub(%x, reduce_max(%x)), %y = sub(%0, log(sum(exp(%0))))
         %y = l2_normalization(%x)    -->  %y = mul(%x, rsqrt(maximum(sum(mul(%x, %x)), 1e-12)))
         %y = depth_to_space(%x)      -->  %y = reshape(transpose(reshape(%x)))
@@ -134,6 +135,12 @@ def _elu(ops: _Ops, _: Any) -> bool:
     return ops.place("ADD", [ops.emit("RELU", x), ops.emit("SUB", power, ops.number(1.0))])
 
 
+def _prelu(ops: _Ops, _: Any) -> bool:
+    x, slopes = ops.operands
+    below = ops.emit("MUL", ops.emit("MINIMUM", x, ops.number(0.0)), slopes, like=ops.result)
+    return ops.place("ADD", [ops.emit("RELU", x), below])
+
+
 def _log_softmax(ops: _Ops, _: Any) -> bool:
     (x,), reduced = ops.operands, [*ops.graph.shape(ops.operands[0])[:-1], 1]
     below = ops.emit("SUB", x, ops.emit("REDUCE_MAX", x, ops.numbers([-1]), shape=reduced))
@@ -181,6 +188,7 @@ _OF_BITS: Mapping[int, Mapping[str, _Rewrite]] = {
         "HARD_SWISH": _hard_swish,
         "L2_NORMALIZATION": _l2_normalization,
         "LOG_SOFTMAX": _log_softmax,
+        "PRELU": _prelu,
         "RELU_N1_TO_1": _relu_n1_to_1,
         "SPACE_TO_DEPTH": _space_to_depth,
         "SQUARED_DIFFERENCE": _squared_difference,

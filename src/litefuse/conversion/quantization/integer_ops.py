@@ -181,11 +181,10 @@ class IntegerGraph(GraphEditor):
         operands = sorted({operand for operand in taken if self._is_activation(operand)})
         constants: dict[int, Any] = {}
         if rule.operands is not None:
-            constants = {
-                operand: value
-                for operand in taken
-                if self.is_type(operand, "float32") and (value := self.constant(operand)) is not None
-            }
+            others = {int(index) for index in op.inputs if index >= 0 and self.is_type(index, "float32")} - {*operands}
+            constants = {operand: value for operand in others if (value := self.constant(operand)) is not None}
+            if len(constants) < len(others):
+                return False
         results = sorted({int(result) for result in op.outputs[: rule.results] if self._is_activation(result)})
         sources = dict(same_scale_pairs(op, rule))
         if not self._is_possible(operands, results, sources, rule):

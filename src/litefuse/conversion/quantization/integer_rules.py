@@ -58,7 +58,7 @@ _BUILTIN: Mapping[str, IntegerRule] = {
     "L2_NORMALIZATION": IntegerRule(_INT8, fixed={8: Scale(1 / 128)}),
     "LOG_SOFTMAX": IntegerRule(_INT8, fixed={8: Scale(1 / 16, 127)}),
     "MINIMUM": IntegerRule(_BOTH, "result", (0, 1)),
-    "PRELU": IntegerRule(_BOTH, operands=(0, 1)),
+    "PRELU": IntegerRule(_INT8),
     "SPLIT_V": IntegerRule(_BOTH, same_scales=dict.fromkeys(range(_MANY), 0)),
     "TOPK_V2": IntegerRule(_BOTH, results=1, same_scales={0: 0}),
 }

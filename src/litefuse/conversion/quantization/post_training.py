@@ -199,7 +199,7 @@ class _Task:
             real |= looked_up
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
-        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
+        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path), limits=bits == 8)
         ranges = hand_ranges_on(ranges, sources)
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)
