@@ -26,7 +26,9 @@ _ACTIVATIONS = (
     *("exponential", "hard_shrink", "hard_sigmoid", "hard_silu", "leaky_relu", "linear", "log_sigmoid", "relu"),
     *("relu6", "selu", "sigmoid", "softmax", "sparse_sigmoid", "tanh"),
 )
-_SAMPLES, _CALLS = 24, 16
+_SAMPLES, _CALLS, _TOKENS = 24, 16, 200
+# As many weights are not biases.
+_FEW = 2000
 # Those that compute no real numbers, or do nothing in inference.
 _OMITTED = frozenset({"discretization", "dropout", "gaussian_noise", "masking", "spatial_dropout"})
 
@@ -109,6 +111,10 @@ def _layers(tf: Any, known: Any) -> Iterator[tuple[str, tuple[tuple[int, ...], .
         yield f"activations.{name}", ((12,),), lambda name=name: keras.layers.Activation(name)
     for name, function in functions(tf).items():
         yield f"functions.{name}", ((12, 10, 3),), lambda function=function: function
+    kinds: Any = importlib.import_module("benchmarks.integer_networks")
+    for name, network in kinds.networks(keras).items():
+        shapes = {"bert": (kinds.STEPS,), "tcn": (kinds.STEPS, 12)}.get(name, kinds.IMAGE)
+        yield f"networks.{name}", (shapes,), network
 
 
 def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any, batch: int | None) -> None:
@@ -116,18 +122,24 @@ def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any,
     random = np.random.default_rng(7)
     importlib.import_module("keras").utils.set_random_seed(3)
     layer = maker()
-    specs = [tf.TensorSpec([batch, *shape], tf.float32, name=f"x{place}") for place, shape in enumerate(shapes)]
+    dtype = tf.int32 if "bert" in case.name else tf.float32
+    specs = [tf.TensorSpec([batch, *shape], dtype, name=f"x{place}") for place, shape in enumerate(shapes)]
 
     def serve(*values: Any) -> Any:
         return layer([*values] if len(values) > 1 else values[0])
 
     def drawn(count: int) -> list[Any]:
+        if dtype == tf.int32:  # tokens, and padding behind them
+            lengths = random.integers(1, shapes[0][0] + 1, (count, 1, 1))
+            tokens = random.integers(1, _TOKENS, (count, 1, *shapes[0]))
+            return [np.where(np.arange(shapes[0][0]) < lengths, tokens, 0).astype(np.int32)]
         return [random.normal(size=(count, 1, *shape)).astype(np.float32) for shape in shapes]
 
     serve(*(tf.constant(value[0]) for value in drawn(1)))
     for weight in getattr(layer, "weights", ()):
         if weight.dtype == "float32":
-            weight.assign(weight + random.uniform(0.05, 0.3, weight.shape).astype(np.float32))
+            spread = 0.3 if np.prod(weight.shape) < _FEW else 0.01
+            weight.assign(weight + random.uniform(0.1 * spread, spread, weight.shape).astype(np.float32))
     module: Any = tf.Module()
     module.serve = tf.function(serve, input_signature=specs, autograph=False)
     module.tracked = list(module.serve.get_concrete_function().graph.variables)
@@ -217,7 +229,9 @@ def document(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             if stock and not stock["floats"] and stock["error"] is not None and ours["error"] is not None
         ]
         larger = sorted(
-            ((one + 1e-6) / (other + 1e-6), layer, one, other) for layer, one, other in known if one > 1.1 * other + 1e-6
+            ((one + 1e-6) / (other + 1e-6), layer, one, other)
+            for layer, one, other in known
+            if one > 1.1 * other + 1e-6
         )
         yield f"  errors above 1.1 of stock's: {len(larger)} of {len(known)}"
         yield from (f"    {layer}: {one:.5f}, stock {other:.5f}" for _, layer, one, other in reversed(larger))

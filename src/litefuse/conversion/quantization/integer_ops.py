@@ -298,7 +298,6 @@ class IntegerGraph(GraphEditor):
             return scales[0]
         return scale_of(min(ends), max(ends), self._bits)
 
-
     def _integer_constant(self, index: int, value: Any, scale: Scale | None) -> int:
         scale = scale or symmetric(float(np.abs(value).max(initial=0)), self._bits)
         return self.add_constant(f"{self.name(index)}_{self._type}", integers_of(value, scale, self._type), scale)
@@ -312,8 +311,8 @@ class IntegerGraph(GraphEditor):
     def _widen(self, op: Any, integers: dict[int, int], operands: Collection[int], results: Collection[int]) -> None:
         """Has an op compute with int32; if it has results, without the zero points::
 
-            %y = cumsum(%x: int8)    -->   %0 = cast(quantize(%x))
-                                           %y = quantize(cumsum(%0))
+        %y = cumsum(%x: int8)    -->   %0 = cast(quantize(%x))
+                                       %y = quantize(cumsum(%0))
         """
         for operand in operands:
             index = integers[operand]

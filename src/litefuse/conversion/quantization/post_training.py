@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,6 +29,7 @@ from litefuse.conversion.quantization.integer_ops import (
     sources_of_scales,
 )
 from litefuse.conversion.quantization.integer_rules import rule_of
+from litefuse.conversion.quantization.limited_masks import limit_masks
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read_model
 from litefuse.conversion.quantization.lookup_tables import TableFunction, table_functions
 from litefuse.conversion.quantization.mixed_precision import mix_precision
@@ -46,7 +48,7 @@ from litefuse.conversion.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.conversion.quantization.runtime_forms import flatten_products, separate_activations
 from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.errors import LitefuseError
-from litefuse.litert.export.edited_file import Edit, complete_file
+from litefuse.litert.export.edited_file import Edit, complete_file, edit_file
 from litefuse.litert.runtime.schema_objects import op_name, tensor_name
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
@@ -176,13 +178,32 @@ class _Task:
         """Quantizes activations as well, with the ranges that they have in calls."""
         self.observation = CalibrationObserver(calls, self.announce)
         ranges = ranges_of(self.path, calls, self.observation)
+        limited = self.target.with_name(self.target.name + ".limited")
+        bits = INTEGER_ACTIVATIONS.get(self.form)
+        try:
+            if bits is not None and self._limit_masks(limited, ranges, bits):
+                self._quantize_ranges(limited, calls, ranges_of(limited, calls))
+            else:
+                self._quantize_ranges(self.path, calls, ranges)
+        finally:
+            limited.unlink(missing_ok=True)
+
+    def _limit_masks(self, path: Path, ranges: Ranges, bits: int) -> bool:
+        """Writes the model with masks that integers can represent, if it has masks that can be so."""
+        if not masked_tensors(read_model(self.path), ranges):
+            return False
+        shutil.copyfile(self.path, path)
+        return edit_file(path, lambda model: limit_masks(model, ranges, bits, self.kept))
+
+    def _quantize_ranges(self, path: Path, calls: Calls, ranges: Ranges) -> None:
+        """Quantizes a model whose tensors have these ranges in calls."""
         if not ranges:
             raise LitefuseError("the model computes nothing in float32 that could become integers")
-        model = read_model(self.path)
+        model = read_model(path)
         ranges = ranges_of_empty_tensors(model) | ranges
         self.masked = masked_tensors(model, ranges)
         check_finite(ranges, self.masked)
-        lstms = LstmOps(self.path)
+        lstms = LstmOps(path)
         # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
         real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
@@ -199,13 +220,13 @@ class _Task:
             real |= looked_up
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
-        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path), limits=bits == 8)
+        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(path), limits=bits == 8)
         ranges = hand_ranges_on(ranges, sources)
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
         ranges = with_ends_of_rank(0, ranges)
-        apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
+        apply_recipe(path, self.target, self._recipe(replace(facts_of(path), real=real)), ranges)
         ranges = with_ends_of_rank(1, ranges)
 
         def make_integers(model: Any) -> bool:
