@@ -27,8 +27,6 @@ _ACTIVATIONS = (
     *("relu6", "selu", "sigmoid", "softmax", "sparse_sigmoid", "tanh"),
 )
 _SAMPLES, _CALLS, _TOKENS = 24, 16, 200
-# As many weights are not biases.
-_FEW = 2000
 # Those that compute no real numbers, or do nothing in inference.
 _OMITTED = frozenset({"discretization", "dropout", "gaussian_noise", "masking", "spatial_dropout"})
 
@@ -138,8 +136,10 @@ def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any,
     serve(*(tf.constant(value[0]) for value in drawn(1)))
     for weight in getattr(layer, "weights", ()):
         if weight.dtype == "float32":
-            spread = 0.3 if np.prod(weight.shape) < _FEW else 0.01
-            weight.assign(weight + random.uniform(0.1 * spread, spread, weight.shape).astype(np.float32))
+            if "networks" not in case.name:
+                weight.assign(weight + random.uniform(0.05, 0.3, weight.shape).astype(np.float32))
+            elif weight.shape.rank == 1:
+                weight.assign(weight + random.uniform(-0.2, 0.3, weight.shape).astype(np.float32))
     module: Any = tf.Module()
     module.serve = tf.function(serve, input_signature=specs, autograph=False)
     module.tracked = list(module.serve.get_concrete_function().graph.variables)
