@@ -129,6 +129,7 @@ def _quantized(
     Raises:
         LitefuseError: The model cannot be quantized like this, or the runtime has no such form.
     """
+    from litefuse.conversion.quantization.equal_ops import write_equal_ops
     from litefuse.conversion.quantization.integer_composites import take_conversions_in
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
@@ -142,7 +143,9 @@ def _quantized(
     if all(entry["operation"] != "GATHER" for entry in options.entries):
         edits.append(lambda model: look_rows_up(model, kept))
     if options.scheme in INTEGER_ACTIVATIONS:
+        bits = INTEGER_ACTIVATIONS[options.scheme]
         edits.append(lambda model: fuse_activations(model, kept))
+        edits.append(lambda model: write_equal_ops(model, bits, kept))
     edit_file(path, *edits)
 
     def is_generated(name: str) -> bool:

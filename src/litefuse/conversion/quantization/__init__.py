@@ -12,7 +12,8 @@ All else runs in the conversion process:
 ``calibration``       the ranges of tensors; ``adjusted_ranges`` those that LiteRT's kernels want
 ``ops_left_in_float`` ops that have to stay in floating point; ``float_ops`` finds those that did, and why
 
-Changes of the quantized file: ``quantizer_mends``, ``runtime_forms``, ``moved_constants``, ``integer_custom_ops``,
+Changes of the quantized file: ``quantizer_mends``, ``runtime_forms``, ``moved_constants``, ``integer_ops`` by the table
+``integer_rules``,
 ``integer_composites``, and ``recurrent`` for recurrent ops.
 
 ``difference``        the quantization error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
@@ -19,6 +20,14 @@ _CONCATENATION = "CONCATENATION"
 _POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
 # The result of these has the scale of the operand, as well.
 _PASSING = frozenset({"EXPAND_DIMS", "RESHAPE", "TILE"})
+# Who reads nothing of an operand beyond the range of the result: limits, and what takes parts and moves them.
+_WITHIN = frozenset(
+    {
+        *("DEPTH_TO_SPACE", "EXPAND_DIMS", "GATHER", "GATHER_ND", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "REDUCE_MAX"),
+        *("REDUCE_MIN", "RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1", "RESHAPE", "REVERSE_V2", "SLICE"),
+        *("SPACE_TO_DEPTH", "SPLIT", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"),
+    }
+)
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
 _TIMES = 4.0
@@ -29,6 +38,8 @@ def share_ranges(
     ranges: Ranges,
     sources: Mapping[str, str] = MappingProxyType({}),
     constants: Collection[str] = (),
+    *,
+    limits: bool = True,
 ) -> Ranges:
     """Returns ranges in which the operands of a concatenation have that of its result, and pools before it likewise.
 
@@ -38,20 +49,31 @@ def share_ranges(
 
     So have the states of masked layers in all steps, which selections hand on.
 
+    Where all that read a tensor are limits, such as MINIMUM, or move parts of it, it has the range of their results:
+    integers end there, as the results do.
+
     Args:
         model: The model, as the schema's objects.
         ranges: The ranges of its tensors.
         sources: The results of custom ops that have the scale of an operand, with that operand.
         constants: The tensors that depend on constants alone, and that one operand reads.
+        limits: Whether ranges become smaller for limits; a step of int16 is small enough without.
     """
     shared = dict(ranges)
     kinds = op_names(model)
     for graph in model.subgraphs:
         tensors: list[Any] = graph.tensors
         names: dict[int, str] = dict(enumerate(tensor_name(tensor) for tensor in tensors))
+        readers = Counter(int(index) for op in graph.operators for index in op.inputs) + Counter(graph.outputs)
+        wanted: dict[int, list[Any]] = defaultdict(list)
         op: Any
         for op in reversed(graph.operators):  # the last one first: results are operands of later ones
             kind = kinds[int(op.opcodeIndex)]
+            for index in map(int, op.outputs):
+                _limit(shared, names[index], wanted[index], readers[index])
+            results = [shared[names[index]] for index in op.outputs if names[index] in shared]
+            for index in map(int, op.inputs if limits and kind in _WITHIN and results else ()):
+                wanted[index] += [_union(results)]
             passes = kind in _PASSING and any(names[output] in constants for output in op.outputs)
             inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
             computed = [names[index] for index in inputs if model.buffers[tensors[index].buffer].data is None]
@@ -62,13 +84,27 @@ def share_ranges(
                     known = {name: inf if name in constants else _TIMES for name in operands if name in shared}
                     within = [name for name, times in known.items() if _covers(of_result, shared[name], times)]
                     shared |= dict.fromkeys(within, of_result)
+        for index in map(int, graph.inputs):
+            _limit(shared, names[index], wanted[index], readers[index])
         for states in _selected_states(model, graph, kinds):
             of_states = [shared[names[state]] for state in states if names[state] in shared]
             if len(of_states) == len(states):
-                least, largest = (np.array([range_[end] for range_ in of_states]) for end in ("min", "max"))
-                whole = {"min": least.min(axis=0), "max": largest.max(axis=0)}
+                whole = _union(of_states)
                 shared |= {names[state]: whole for state in states if _covers(whole, shared[names[state]])}
     return shared
+
+
+def _limit(ranges: Ranges, name: str, wanted: Sequence[Any], readers: int) -> None:
+    """Gives a tensor the range that its readers want, if all of them want one."""
+    whole = _union(wanted) if len(wanted) == readers > 0 and name in ranges else None
+    if whole is not None and np.isfinite([*whole.values()]).all():
+        ranges[name] = whole
+
+
+def _union(ranges: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Returns the range of several ranges."""
+    least, largest = (np.array([range_[end] for range_ in ranges]) for end in ("min", "max"))
+    return {"min": least.min(axis=0), "max": largest.max(axis=0)}
 
 
 def _selected_states(model: Any, graph: Any, kinds: Sequence[str]) -> list[set[int]]:

@@ -210,7 +210,7 @@ class _Ops:
             return f"of {' and '.join(sorted(other))}: only float32 becomes integers"
         if op.name in _WITHOUT_KERNELS:
             return "LiteRT has no integer kernel of it"
-        if _OTHER_NAMES.get(op.name, op.name) not in _quantizable():
+        if _OTHER_NAMES.get(op.name, op.name) not in quantizable_ops():
             return "litert-quantizer has no integer form of it"
         return "litert-quantizer has no integer form of it with these operands"
 
@@ -229,8 +229,8 @@ def _of_weights(op: FloatOp, reasons: Collection[str]) -> FloatOp | None:
 
 
 @cache
-def _quantizable() -> frozenset[str]:
-    """Returns litert-quantizer's names of the ops that it quantizes."""
+def quantizable_ops() -> frozenset[str]:
+    """Returns the ops that litert-quantizer quantizes, by its names of them."""
     names: Any = importlib.import_module("litert_quantizer.qtyping").TFLOperationName
     return frozenset(str(name.value) for name in names)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
+from litefuse.conversion.quantization.recurrent.quantized_forms import symmetric
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.schema_objects import dtype_of
 
@@ -59,8 +60,10 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     if scale is None or dtype is None or graph.is_output(result):
         return False
     moved, is_lookup = int(op.inputs[position]), graph.kind(op) == "EMBEDDING_LOOKUP"
-    if is_lookup and (dtype is not np.int8 or graph.shares_constant(moved)):
-        return False  # LiteRT has no lookup of int16, and a second table would cost more than it gains
+    if is_lookup and graph.shares_constant(moved):
+        return False  # a second table would cost more than it gains
+    if is_lookup and dtype is np.int16:  # LiteRT has no lookup of int16
+        return _look_up_bytes(graph, op, moved, takers)
     integers = _integers(graph, moved, scale, dtype, is_table=is_lookup)
     if integers is None:
         return False
@@ -72,6 +75,25 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     graph.remove_op(first)
     for other in others:
         other.inputs = [result]
+    return True
+
+
+def _look_up_bytes(graph: GraphEditor, op: Any, table: int, takers: Collection[Any]) -> bool:
+    """Has a lookup give int8 of one scale, of which its takers make int16."""
+    values, scales = graph.constant(table, np.int8), graph.tensor(table).quantization.scale
+    largest = [np.abs(values).max(initial=0) * max(scales)] if values is not None and scales is not None else []
+    if values is None:
+        value = graph.constant(table)
+        largest = [] if value is None else [np.abs(value).max(initial=0)]
+    scale = symmetric(float(largest[0]), 8) if largest else None
+    integers = None if scale is None else _integers(graph, table, scale, np.int8, is_table=True)
+    if integers is None:
+        return False
+    result = int(op.outputs[0])
+    made = graph.add_tensor(f"{graph.name(result)}_int8", graph.shape(result), "int8", scale)
+    op.inputs, op.outputs = [op.inputs[0], graph.add_constant(graph.name(table), integers, scale)], [made]
+    for taker in takers:
+        taker.inputs = [made]
     return True
 
 

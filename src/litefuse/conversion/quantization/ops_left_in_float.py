@@ -116,6 +116,10 @@ _PREPARING: Mapping[str, slice] = {
 _SMALLEST = 1 / 16
 
 
+#: Why ops stay in floating point that a suppression depends on.
+PREPARES = "it prepares boxes or scores for a suppression, which computes in floating point"
+
+
 def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
     """Returns the ops of a model that no form of integers computes.
 
@@ -141,8 +145,7 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
             elif kind in _PRODUCTS and bits == 16 and graph.is_constant(operands[0]):
                 reasons[graph.name(result)] = "LiteRT multiplies no constant of int8 with activations of int16"
             made |= dict.fromkeys(map(int, op.outputs), result)
-        prepared = "it prepares boxes or scores for a suppression, which computes in floating point"
-        reasons |= dict.fromkeys(map(graph.name, _prepared(graph)), prepared)
+        reasons |= dict.fromkeys(map(graph.name, _prepared(graph)), PREPARES)
     return reasons
 
 

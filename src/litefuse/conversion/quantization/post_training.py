@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,16 +21,21 @@ from litefuse.conversion.quantization.calibration import (
 from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.effect import CalibrationObserver, measured_effect
-from litefuse.conversion.quantization.integer_custom_ops import (
+from litefuse.conversion.quantization.float_ops import quantizable_ops
+from litefuse.conversion.quantization.integer_ops import (
     hand_ranges_on,
-    make_custom_ops_integer,
+    make_ops_integer,
+    signature_graphs,
     sources_of_scales,
 )
+from litefuse.conversion.quantization.integer_rules import rule_of
+from litefuse.conversion.quantization.limited_masks import limit_masks
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read_model
+from litefuse.conversion.quantization.lookup_tables import TableFunction, table_functions
 from litefuse.conversion.quantization.mixed_activations import mix_activations
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.ops_left_in_float import masked_tensors, withheld_ops
+from litefuse.conversion.quantization.ops_left_in_float import PREPARES, masked_tensors, withheld_ops
 from litefuse.conversion.quantization.quantizer_mends import (
     halve_biases,
     mend_rotations,
@@ -44,8 +50,8 @@ from litefuse.conversion.quantization.recurrent.lstms import FloatLayer, LstmOps
 from litefuse.conversion.quantization.runtime_forms import flatten_products, separate_activations
 from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.errors import LitefuseError
-from litefuse.litert.export.edited_file import Edit, complete_file
-from litefuse.litert.runtime.schema_objects import tensor_name
+from litefuse.litert.export.edited_file import Edit, complete_file, edit_file
+from litefuse.litert.runtime.schema_objects import op_name, tensor_name
 from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.report.quantized import MixedPrecision
@@ -167,44 +173,76 @@ class _Task:
         """Quantizes activations as well, with the ranges that they have in calls."""
         self.observation = CalibrationObserver(calls, self.announce)
         ranges = ranges_of(self.path, calls, self.observation)
+        limited = self.target.with_name(self.target.name + ".limited")
+        bits = INTEGER_ACTIVATIONS.get(self.form)
+        try:
+            if bits is not None and self._limit_masks(limited, ranges, bits):
+                self._quantize_ranges(limited, calls, ranges_of(limited, calls))
+            else:
+                self._quantize_ranges(self.path, calls, ranges)
+        finally:
+            limited.unlink(missing_ok=True)
+
+    def _limit_masks(self, path: Path, ranges: Ranges, bits: int) -> bool:
+        """Writes the model with masks that integers can represent, if it has masks that can be so."""
+        if not masked_tensors(read_model(self.path), ranges):
+            return False
+        shutil.copyfile(self.path, path)
+        return edit_file(path, lambda model: limit_masks(model, ranges, bits, self.kept))
+
+    def _quantize_ranges(self, path: Path, calls: Calls, ranges: Ranges) -> None:
+        """Quantizes a model whose tensors have these ranges in calls."""
         if not ranges:
             raise LitefuseError("the model computes nothing in float32 that could become integers")
-        model = read_model(self.path)
+        model = read_model(path)
         ranges = ranges_of_empty_tensors(model) | ranges
         self.masked = masked_tensors(model, ranges)
         check_finite(ranges, self.masked)
-        lstms = LstmOps(self.path)
+        lstms = LstmOps(path)
         # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
         real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
         sources: Mapping[str, str] = {}
+        functions, looked_up = list[TableFunction](), set[str]()
         if bits is not None:
             self.reasons = withheld_ops(model, ranges, bits)
             real |= self.reasons.keys()
-            sources = sources_of_scales(model, bits, self.masked | self.kept)
+            prepare = {name for name, reason in self.reasons.items() if reason == PREPARES}
+            functions = self._table_functions(model, ranges, bits, real - self.reasons.keys() | prepare)
+            looked_up = {name for function in functions for name in function.results}
+            self.reasons = {name: reason for name, reason in self.reasons.items() if name not in looked_up}
+            sources = sources_of_scales(model, bits, real | looked_up | self.kept)
+            real |= looked_up
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
-        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
+        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(path), limits=bits == 8)
         ranges = hand_ranges_on(ranges, sources)
         if bits != 8 or self.options.has_mixed_activations:
             ranges = avoid_powers_of_two(ranges)
-        facts = replace(facts_of(self.path), real=real)
+        facts = replace(facts_of(path), real=real)
+        apart = (real | self.kept) - looked_up
 
         def write(wide: Collection[str]) -> None:
             # litert-quantizer writes the ranges of ops with a fixed scale into these; others must not share them.
             scales = with_ends_of_rank(0, ranges)
             self.target.unlink(missing_ok=True)
-            apply_recipe(self.path, self.target, self._recipe(replace(facts, wide=wide)), scales)
-            complete_file(self.target, *self._integer_edits(lstms, inner, with_ends_of_rank(1, scales)))
+            apply_recipe(path, self.target, self._recipe(replace(facts, wide=wide)), scales)
+            changes = self._integer_edits(lstms, inner, with_ends_of_rank(1, scales), apart, functions)
+            complete_file(self.target, *changes)
 
         if self.options.has_mixed_activations:
-            self.mixed = mix_activations(
-                self.path, self.target, write, self.options.max_error or 0.0, calls, self.announce
-            )
+            self.mixed = mix_activations(path, self.target, write, self.options.max_error or 0.0, calls, self.announce)
         else:
             write(())
 
-    def _integer_edits(self, lstms: LstmOps, inner: Mapping[str, InnerRanges], ranges: Ranges) -> Iterator[Edit]:
+    def _integer_edits(
+        self,
+        lstms: LstmOps,
+        inner: Mapping[str, InnerRanges],
+        ranges: Ranges,
+        apart: Collection[str],
+        functions: Sequence[TableFunction],
+    ) -> Iterator[Edit]:
         """Yields the changes of the file that litert-quantizer writes."""
         self.float_layers.clear()
         if self.form == "int8":
@@ -216,14 +254,29 @@ class _Task:
         yield from (share_buffers, mend_unread_results, mend_shared_outputs)
         if (bits := INTEGER_ACTIVATIONS.get(self.form)) is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
-            yield partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept)
             yield partial(move_integers, kept=self.kept | self.masked)
+            yield partial(make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=functions)
         yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
 
     def _make_lstms_integer(self, lstms: LstmOps, inner: Mapping[str, InnerRanges], ranges: Ranges, model: Any) -> bool:
         of_outputs = bool(self.options.io[1])
         self.float_layers += lstms.make_integers(model, inner, ranges, quantized_io=of_outputs, kept=self.kept)
         return lstms.present
+
+    def _table_functions(self, model: Any, ranges: Ranges, bits: int, real: Collection[str]) -> list[TableFunction]:
+        """Returns what is looked up in tables."""
+
+        def lacks(op: Any) -> bool:
+            kind = op_name(model.operatorCodes[op.opcodeIndex])
+            if tensor_name(graph.tensors[op.outputs[0]]) in self.reasons:
+                return True
+            return rule_of(model, op, bits) is None and kind not in quantizable_ops()
+
+        found: list[TableFunction] = []
+        for number in signature_graphs(model):
+            graph = model.subgraphs[number]
+            found += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
+        return found
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.options, replace(facts, lookups_of_one_scale=self.lookups_of_one_scale))

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.integer_custom_ops import (
+from litefuse.conversion.quantization.integer_ops import (
     hand_ranges_on,
-    make_custom_ops_integer,
+    make_ops_integer,
     sources_of_scales,
 )
 from litefuse.litert.export.editor import GraphEditor, Scale
@@ -52,7 +52,7 @@ def made(graph: Graph, bits: int = 8, *, kept: tuple[str, ...] = (), **ranges: A
         name: {"min": np.array([ends[0]]), "max": np.array([ends[1]])} for name, ends in known.items() if ends
     }
     loaded = objects_of(model(graph, Graph(), signatures={"serve": 0}))
-    changed = make_custom_ops_integer(loaded, bits, given, kept)
+    changed = make_ops_integer(loaded, bits, given, kept)
     return GraphEditor(loaded, 0), changed
 
 
@@ -116,7 +116,7 @@ def test_what_stays_in_floating_point(graph: Graph, bits: int, options: dict[str
 
 def test_only_in_graphs_of_signatures() -> None:
     loaded = objects_of(model(custom(), signatures={}))
-    assert not make_custom_ops_integer(loaded, 8, {})
+    assert not make_ops_integer(loaded, 8, {})
 
 
 def between(dtype: Any = np.int8, *, read: bool = False, output: bool = False) -> Graph:
