@@ -40,6 +40,8 @@ from litefuse.conversion.quantization.recipe import ModelFacts, Recipe, check_na
 from litefuse.conversion.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
 from litefuse.conversion.quantization.runtime_forms import flatten_products, separate_activations
 from litefuse.conversion.quantization.samples import Calls, calls_of
+from litefuse.conversion.quantization.states.integer_variables import make_variables_integer
+from litefuse.conversion.quantization.states.state_ranges import tie_states
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file
 from litefuse.litert.runtime.schema_objects import tensor_name
@@ -192,6 +194,8 @@ class _Task:
         ranges = hand_ranges_on(ranges, sources)
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)
+        if bits is not None:
+            ranges = tie_states(model, ranges, sources, bits, self.masked | self.kept)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
         ranges = with_ends_of_rank(0, ranges)
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
@@ -204,6 +208,11 @@ class _Task:
             )
             return lstms.present
 
+        def make_states(model: Any) -> bool:
+            if bits is not None:
+                self.reasons |= make_variables_integer(model, bits, ranges, self.kept | self.masked)
+            return True
+
         edits: list[Edit] = [share_buffers, mend_unread_results, mend_shared_outputs]
         if self.form == "int8":
             edits.insert(0, make_integers)
@@ -212,6 +221,7 @@ class _Task:
         if bits is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
+            edits.append(make_states)
             edits.append(partial(move_integers, kept=self.kept | self.masked))
         edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
         complete_file(self.target, *edits)
