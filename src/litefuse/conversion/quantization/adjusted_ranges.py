@@ -106,6 +106,8 @@ def covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TIM
 # and a little more.
 _NEAR = 2e-3
 _STEPS = 2**15 - 1
+#: The largest number of int16 in the scale of the ops whose result has a fixed one.
+LARGEST_INT16 = 1 - 2**-15
 # What ranges are widened by, which costs a hundredth of a bit.
 _WIDER = np.float32(1.01)
 
@@ -116,11 +118,12 @@ def avoid_powers_of_two(ranges: Ranges) -> Ranges:
     LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, and refuse most
     such sums: they take that form where the scales of both operands and of the result are such powers, or as good as
     that, as those of ranges that end at 1; then an operand must have the scale of the result. All tensors are widened,
-    because the scale of a sum may be that of a later op, or of an earlier one.
+    because the scale of a sum may be that of a later op, or of an earlier one. Only what has the fixed scale of an op's
+    result, such as TANH, keeps it.
     """
     return {
         name: {end: value * _WIDER for end, value in range_.items()}
-        if _is_power(float(np.abs([*range_.values()]).max()))
+        if (largest := float(np.abs([*range_.values()]).max())) != LARGEST_INT16 and _is_power(largest)
         else range_
         for name, range_ in ranges.items()
     }

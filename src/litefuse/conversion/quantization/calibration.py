@@ -34,23 +34,26 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
     TFLiteConverter calibrates in the same way. litert-quantizer's own calibration averages ranges over calls, and lacks
     kernels of custom ops; as there, LiteRT itself observes the tensors after each op.
 
+    All calls are of one interpreter: each signature sees the states that others leave.
+
     Args:
         path: A LiteRT model.
-        calls: Calls of its signatures; state is kept between those of one signature.
+        calls: Calls of its signatures; those that only read states come last, those that only reset them first.
         on_sample: Called after each sample.
 
     Raises:
         InterpreterError: The model does not run on a sample.
     """
     ranges: Ranges = {}
-    for signature, of_signature in calls.items():
-        interpreter: Any = Interpreter(
-            path,
-            num_threads=os.cpu_count(),
-            # Where XNNPACK fuses several ops, the tensors between them must still be observed.
-            experimental_disable_delegate_node_fusion=True,
-            experimental_force_delegate_node_profiling=True,
-        )
+    interpreter: Any = Interpreter(
+        path,
+        num_threads=os.cpu_count(),
+        # Where XNNPACK fuses several ops, the tensors between them must still be observed.
+        experimental_disable_delegate_node_fusion=True,
+        experimental_force_delegate_node_profiling=True,
+    )
+    for signature in _ordered(path, calls):
+        of_signature = calls[signature]
         runner: Any = interpreter.get_signature_runner(signature)
         observed = _Observed(interpreter, runner._interpreter_wrapper)  # noqa: SLF001
         runner._interpreter_wrapper = observed  # noqa: SLF001  the object whose Invoke the runner calls
@@ -65,6 +68,24 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
             on_sample(ranges, number, len(of_signature))
         ranges |= ranges_of_prepared(path, interpreter, signature, ranges)
     return ranges
+
+
+def _ordered(path: Path, signatures: Collection[str]) -> Collection[str]:
+    """Returns signatures so that states are what they become in use when those are called that only read them."""
+    if len(signatures) < 2:
+        return signatures
+    with content_of(path) as content:
+        model = Model(content)
+        return sorted(signatures, key=lambda key: _effect(model.graphs[model.signatures[key].graph]))
+
+
+def _effect(graph: Graph) -> int:
+    """Returns 0 if a signature gives variables constants alone, 2 if it writes none, and 1 otherwise."""
+    written = [op.inputs[1] for op in graph.ops if op.name == "ASSIGN_VARIABLE"]
+    if any(op.callees and op.name != "CALL_ONCE" for op in graph.ops):
+        return 1
+    constants = {*derived_of_constants(graph)}
+    return 2 if not written else int(not all(graph.is_constant(value) or value in constants for value in written))
 
 
 def with_ends_of_rank(rank: int, ranges: Ranges) -> Ranges:

@@ -190,22 +190,20 @@ class _Task:
             sources = sources_of_scales(model, bits, self.masked | self.kept)
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
-        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
-        ranges = hand_ranges_on(ranges, sources)
+        ranges = enclose_states(ranges, integers)
+        if bits is not None:
+            ranges = tie_states(model, ranges, sources, bits, real | self.kept)
+        ranges = hand_ranges_on(share_ranges(model, ranges, sources, read_once(self.path)), sources)
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)
-        if bits is not None:
-            ranges = tie_states(model, ranges, sources, bits, self.masked | self.kept)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
         ranges = with_ends_of_rank(0, ranges)
         apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
         ranges = with_ends_of_rank(1, ranges)
+        integer_outputs = bool(types_of_io(self.quantized_io)[1])
 
         def make_integers(model: Any) -> bool:
-            _, of_outputs = types_of_io(self.quantized_io)
-            self.float_layers += lstms.make_integers(
-                model, inner, ranges, quantized_io=bool(of_outputs), kept=self.kept
-            )
+            self.float_layers += lstms.make_integers(model, inner, ranges, quantized_io=integer_outputs, kept=self.kept)
             return lstms.present
 
         def make_states(model: Any) -> bool:
@@ -213,7 +211,8 @@ class _Task:
                 self.reasons |= make_variables_integer(model, bits, ranges, self.kept | self.masked)
             return True
 
-        edits: list[Edit] = [share_buffers, mend_unread_results, mend_shared_outputs]
+        mend_outputs = partial(mend_shared_outputs, integers=integer_outputs)
+        edits: list[Edit] = [share_buffers, mend_unread_results, mend_outputs]
         if self.form == "int8":
             edits.insert(0, make_integers)
         else:

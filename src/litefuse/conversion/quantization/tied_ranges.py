@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.conversion.quantization.adjusted_ranges import covers
+from litefuse.conversion.quantization.adjusted_ranges import LARGEST_INT16, covers
 from litefuse.conversion.quantization.calibration import Ranges
 
-# Of the ops whose result has a fixed scale, in steps: the least and the largest integer, and which one is 1.
+# Of the ops whose result has a fixed scale, in steps of int8: the least and the largest, and how many are 1.
 _FIXED = {"LOGISTIC": (0, 255, 256), "SOFTMAX": (0, 255, 256), "TANH": (-128, 127, 128)}
-_FIXED_INT16 = (-32767, 32767, 32768)
 
 
 class TiedRanges:
@@ -58,8 +57,10 @@ class TiedRanges:
     def fix(self, name: str, kind: str, bits: int) -> None:
         """Notes that a tensor is the result of an op of this kind, which may have one scale only."""
         if kind in _FIXED:
-            low, high, one = _FIXED[kind] if bits == 8 else _FIXED_INT16
-            self._fixed[name] = low / one, high / one, 1 / one
+            low, high, one = _FIXED[kind]
+            self._fixed[name] = (
+                (low / one, high / one, 1 / one) if bits == 8 else (-LARGEST_INT16, LARGEST_INT16, 2**-15)
+            )
 
     def ranges(self) -> Ranges:
         """Returns the ranges of all tensors; where it holds the values of a group, a fixed one is taken."""
