@@ -278,6 +278,39 @@ def test_a_variable_of_another_dtype_stays_and_is_named(tmp_path: Path) -> None:
     assert reasons["READ_VARIABLE"] == reasons["ASSIGN_VARIABLE"] == "of float64: only float32 becomes integers"
 
 
+def mean_of(kept: float) -> Body:
+    """A running mean, which keeps a part of what it was."""
+
+    def body(graph: Graph, x: int, read: int) -> tuple[int, int]:
+        parts = [graph.tensor(f"factor{n}", [], value=value) for n, value in enumerate((kept, 1 - kept))]
+        old, new, written = (graph.tensor(name, [1, WIDTH]) for name in ("old", "new", "written"))
+        y = graph.tensor("y", [1, WIDTH])
+        graph.builtin("MUL", [read, parts[0]], [old])
+        graph.builtin("MUL", [x, parts[1]], [new])
+        graph.builtin("ADD", [old, new], [written])
+        graph.builtin("MUL", [written, parts[0]], [y])
+        return written, y
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("kept", "form", "held"), [(0.9, "int8", "int8"), (0.998, "int8", "float32"), (0.998, "int16", "int16")]
+)
+def test_a_slow_mean_is_no_int8(tmp_path: Path, kept: float, form: str, held: str) -> None:
+    difference = made(tmp_path, streaming(mean_of(kept), [1, WIDTH]), np.ones((1, WIDTH), np.float32), form)
+    assert {dtype for dtype, _ in states(tmp_path / "after.tflite")} == {held}
+    if held == "float32":
+        assert {op.op for op in difference.floats} == {"ADD", "ASSIGN_VARIABLE", "MUL", "READ_VARIABLE"}
+        with pytest.raises(QuantizationError, match="this state sums up what calls add to it"):
+            require_integer(difference.floats)
+    else:
+        require_integer(difference.floats)
+    found = errors(tmp_path)
+    assert found[-50:].mean() < 3 * found[:50].mean()
+    assert found.max() < (5 if form == "int8" else 50)
+
+
 def test_signatures_see_the_states_of_the_others(tmp_path: Path) -> None:
     reset, query = Graph(), Graph()
     zeros = reset.tensor("zeros", [KEPT, WIDTH], value=np.zeros((KEPT, WIDTH), np.float32))

@@ -42,6 +42,7 @@ from litefuse.conversion.quantization.runtime_forms import flatten_products, sep
 from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.conversion.quantization.states.integer_variables import make_variables_integer
 from litefuse.conversion.quantization.states.state_ranges import tie_states
+from litefuse.conversion.quantization.states.sums import summing_states
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file
 from litefuse.litert.runtime.schema_objects import tensor_name
@@ -184,8 +185,9 @@ class _Task:
         real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
         sources: Mapping[str, str] = {}
+        sums = summing_states(model) if bits == 8 else {}
         if bits is not None:
-            self.reasons = withheld_ops(model, ranges, bits)
+            self.reasons = withheld_ops(model, ranges, bits) | sums
             real |= self.reasons.keys()
             sources = sources_of_scales(model, bits, self.masked | self.kept)
         inner = lstms.observed(calls) if self.form == "int8" else {}
@@ -208,7 +210,8 @@ class _Task:
 
         def make_states(model: Any) -> bool:
             if bits is not None:
-                self.reasons |= make_variables_integer(model, bits, ranges, self.kept | self.masked)
+                apart = self.kept.union(self.masked, sums)
+                self.reasons = make_variables_integer(model, bits, ranges, apart) | self.reasons
             return True
 
         mend_outputs = partial(mend_shared_outputs, integers=integer_outputs)

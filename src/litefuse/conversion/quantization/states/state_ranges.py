@@ -11,8 +11,8 @@ from litefuse.conversion.quantization.states.variables import Variable, variable
 from litefuse.conversion.quantization.tied_ranges import TiedRanges
 from litefuse.litert.export.editor import GraphEditor
 
-# The ops whose results have the scale of their operands, and the positions of these.
-_MOVING: Mapping[str, slice] = {
+#: The ops whose results have the scale of their operands, and the positions of these.
+MOVING: Mapping[str, slice] = {
     **dict.fromkeys(("CONCATENATION", "MAXIMUM", "MINIMUM", "PACK"), slice(None)),
     **dict.fromkeys(("SELECT", "SELECT_V2"), slice(1, 3)),
     **dict.fromkeys(("DYNAMIC_UPDATE_SLICE", "PADV2"), slice(0, 2)),
@@ -90,7 +90,7 @@ def _moves(graph: GraphEditor, sources: Mapping[str, str], apart: Collection[str
         if any(result in apart for result in results):
             continue
         moves += [_Move([sources[result]], [result]) for result in results if result in sources]
-        if (positions := _MOVING.get(graph.kind(op))) is not None:
+        if (positions := MOVING.get(graph.kind(op))) is not None:
             moves.append(_Move(_real(graph, op.inputs[positions]), results))
     return moves
 
