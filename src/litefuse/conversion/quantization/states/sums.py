@@ -40,9 +40,9 @@ def _summed(graph: GraphEditor, variable: Variable, written: int) -> set[str]:
     is_rounded = False
     for op in graph.ops or ():
         operands = [index for index in _indices(op.inputs) if index in gains]
-        results = _indices(op.outputs) if operands else []
-        makers |= dict.fromkeys(results, op)
-        gains |= dict.fromkeys(results, _gain(graph, op, operands, gains))
+        if operands:
+            makers |= dict.fromkeys(_indices(op.outputs), op)
+            gains |= dict.fromkeys(_indices(op.outputs), _gain(graph, op, operands, gains))
     if not gains.get(written, 0.0) >= _KEPT:
         return set()
     path, pending = set[str](), [written]
