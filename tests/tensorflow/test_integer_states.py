@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import litefuse
+from litefuse.errors import QuantizationError
 from litefuse.litert.runtime.model_reader import Model
 from tests.in_part import in_part
 from tests.tensorflow import recurrent_models
@@ -112,6 +113,40 @@ def test_a_streaming_spotter(tensorflow: TensorFlow, form: str) -> None:
     assert max(np.abs(one.astype(int) - other).max() for one, other in zip(integers, micro, strict=True)) <= 1
 
 
+def trained_ring(tf: Any, start: float) -> Any:
+    """A ring buffer between fake-quantization nodes."""
+    fake = tf.quantization.fake_quant_with_min_max_vars
+    module = tf.Module()
+    module.frames = tf.Variable(tf.fill([1, 4, 6], start))
+    module.kernel = tf.Variable(np.random.default_rng(0).normal(size=(6, 3)).clip(-1, 1).astype(np.float32))
+
+    def serve(x: Any) -> Any:
+        joined = tf.concat([fake(module.frames, -2.0, 2.0), fake(x, -2.0, 2.0)], 1)
+        module.frames.assign(joined[:, 1:])
+        return {"y": fake(tf.matmul(joined, fake(module.kernel, -1.0, 1.0, narrow_range=True)), -10.0, 10.0)}
+
+    module.serve = tf.function(serve, input_signature=[tf.TensorSpec([1, 1, 6], tf.float32, name="x")])
+    return module, {"serving_default": module.serve}
+
+
+@pytest.mark.parametrize("start", [0.5, 30.0])
+def test_states_of_a_model_trained_for_integers(tensorflow: TensorFlow, start: float) -> None:
+    path = tensorflow.save(trained_ring, start)
+    result = litefuse.convert(path, quantize=litefuse.Quantization("qat", io=True))
+    if start > 2:  # which the range of the nodes does not hold
+        assert held(result.model_bytes) == ["float32"]
+        with pytest.raises(QuantizationError, match="READ_VARIABLE, 1"):
+            litefuse.convert(path, quantize=litefuse.Quantization("qat", require_integer=True))
+        return
+    assert held(result.model_bytes) == ["int8"]
+    assert not CONVERSIONS & op_counts(result.model_bytes).keys()
+    random = np.random.default_rng(3)
+    calls = [random.normal(size=(1, 1, 6)).astype(np.float32) for _ in range(CALLS)]
+    expected = tensorflow.run_calls(path, [("serving_default", {"x": x}) for x in calls])
+    for actual, outputs in zip(run_integers(result.model_bytes, calls)[2], expected, strict=True):
+        assert np.abs(actual - outputs["y"]).max() < 1.01 * 20 / 255  # a step
+
+
 LAYERS = [
     Case(keras, f"{kind} {cell}", 1, 6)
     for keras in ("keras", "tf_keras")
@@ -123,11 +158,8 @@ LAYERS = [
 @pytest.mark.parametrize("case", in_part(LAYERS, 2), ids=str)
 def test_stateful_layers(tensorflow: TensorFlow, case: Case) -> None:
     path = tensorflow.save(recurrent_models.build, *case)
-    samples, calls = (
-        [of for seed in range(first, first + CALLS // 2) for of in recurrent_models.inputs(case, seed)]
-        for first in (100, 500)
-    )
-    result = litefuse.convert(path, target="micro", quantize=quantization("int8", samples))
+    calls = [call for seed in range(CALLS // 2) for call in recurrent_models.inputs(case, seed)]
+    result = litefuse.convert(path, target="micro", quantize=quantization("int8", calls))
     assert "DEQUANTIZE" not in op_counts(result.model_bytes)
     assert set(held(result.model_bytes)) <= {"int8", "int16"}
     expected = tensorflow.run_calls(path, [("serving_default", call) for call in calls])

@@ -29,7 +29,8 @@ _WITHOUT_KERNELS = frozenset(
         *("UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_SUM", "ZEROS_LIKE"),
     }
 )
-_STATES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE"})
+#: The ops that read and write variables.
+STATES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE"})
 # What the ops run that have subgraphs.
 _CALLERS = {
     "CALL_ONCE": "the initialization of states",
@@ -206,7 +207,7 @@ class _Ops:
         other = {str(self._graph.tensor(real).dtype) for real in self.reals(op)} - {"float32"}
         if other:
             return f"of {' and '.join(sorted(other))}: only float32 becomes integers"
-        if op.name in _STATES:
+        if op.name in STATES:
             return "this form leaves states in floating point"
         if op.name in _WITHOUT_KERNELS:
             return "LiteRT has no integer kernel of it"

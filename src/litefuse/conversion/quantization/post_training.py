@@ -208,12 +208,6 @@ class _Task:
             self.float_layers += lstms.make_integers(model, inner, ranges, quantized_io=integer_outputs, kept=self.kept)
             return lstms.present
 
-        def make_states(model: Any) -> bool:
-            if bits is not None:
-                apart = self.kept.union(self.masked, sums)
-                self.reasons = make_variables_integer(model, bits, ranges, apart) | self.reasons
-            return True
-
         mend_outputs = partial(mend_shared_outputs, integers=integer_outputs)
         edits: list[Edit] = [share_buffers, mend_unread_results, mend_outputs]
         if self.form == "int8":
@@ -223,7 +217,8 @@ class _Task:
         if bits is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
-            edits.append(make_states)
+            apart = self.kept.union(self.masked, sums)
+            edits.append(partial(make_variables_integer, bits=bits, ranges=ranges, reasons=self.reasons, apart=apart))
             edits.append(partial(move_integers, kept=self.kept | self.masked))
         edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
         complete_file(self.target, *edits)

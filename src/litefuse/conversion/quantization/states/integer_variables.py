@@ -38,7 +38,9 @@ class _Form(NamedTuple):
         return not steps.size or bool(limits.min - 1 < steps.min() and steps.max() < limits.max + 1)
 
 
-def make_variables_integer(model: Any, bits: int, ranges: Ranges, apart: Collection[str] = ()) -> dict[str, str]:
+def make_variables_integer(
+    model: Any, bits: int, ranges: Ranges, reasons: dict[str, str], apart: Collection[str] = ()
+) -> bool:
     """Has variables hold the integers that the ops around them compute with::
 
         %f = read_variable(%v)                    %q = read_variable(%v)
@@ -54,18 +56,20 @@ def make_variables_integer(model: Any, bits: int, ranges: Ranges, apart: Collect
         model: The quantized model, as the schema's objects.
         bits: The bits of activations.
         ranges: The ranges of its tensors, as ``tie_states`` returns them.
+        reasons: Extended by why variables stay as they are, by the names of what is read and written.
         apart: The names of tensors that stay in floating point.
 
     Returns:
-        Why variables stay as they are, by the names of what is read and written.
+        Whether it changed.
     """
-    reasons: dict[str, str] = {}
     changed: dict[int, GraphEditor] = {}
     for variable in variables_of(model):
         names = [access.name for access in variable.accesses]
         form = None if variable.reason or not set(names).isdisjoint(apart) else _form(variable, bits, ranges)
         if form is None:
-            reasons |= dict.fromkeys(names, variable.reason or (_APART if set(names) & set(apart) else _FLOAT))
+            reason = variable.reason or (_APART if set(names).intersection(apart) else _FLOAT)
+            for name in names:
+                reasons.setdefault(name, reason)
             continue
         for access in variable.accesses:
             changed[id(access.graph.graph)] = access.graph
@@ -75,7 +79,7 @@ def make_variables_integer(model: Any, bits: int, ranges: Ranges, apart: Collect
         _read_at_once(graph)
     if changed:
         drop_unused(model)
-    return reasons
+    return bool(changed)
 
 
 def _form(variable: Variable, bits: int, ranges: Ranges) -> _Form | None:
