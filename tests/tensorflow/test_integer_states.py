@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +30,8 @@ CONVERSIONS = frozenset({"DEQUANTIZE", "QUANTIZE"})
 
 def spotter(tf: Any) -> Any:
     """A keyword spotter like microWakeWord's: each convolution in time has a ring buffer of its own."""
-    import keras  # pyright: ignore[reportMissingImports,reportMissingTypeStubs]
-
-    layers: Any = keras.layers
+    keras: Any = importlib.import_module("keras")
+    layers = keras.layers
 
     class Ring(layers.Layer):  # type: ignore[misc]
         """The last frames, kept between calls."""

@@ -62,7 +62,7 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
 
 
 class _Effect(Enum):
-    """What a signature does with states, in the order of calibration."""
+    """The effect of a signature on states, in the order of calibration."""
 
     RESETS = 0
     WRITES = 1

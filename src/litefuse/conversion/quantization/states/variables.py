@@ -31,12 +31,12 @@ class Access(NamedTuple):
 
     @property
     def value(self) -> int:
-        """What it reads or writes, the index of a tensor."""
+        """The index of the tensor that it reads or writes."""
         return int(self.op.outputs[0] if self.reads else self.op.inputs[1])
 
     @property
     def name(self) -> str:
-        """The name of that."""
+        """The name of that tensor."""
         return self.graph.name(self.value)
 
 
