@@ -311,6 +311,24 @@ def test_a_slow_mean_is_no_int8(tmp_path: Path, kept: float, form: str, held: st
     assert found.max() < (5 if form == "int8" else 50)
 
 
+def running(graph: Graph, x: int, read: int) -> tuple[int, int]:
+    """The largest number until now."""
+    written, y = graph.tensor("written", [1, WIDTH]), graph.tensor("y", [1, WIDTH])
+    graph.builtin("MAXIMUM", [read, x], [written])
+    graph.builtin("MUL", [written, graph.tensor("two", [], value=2.0)], [y])
+    return written, y
+
+
+@pytest.mark.parametrize(
+    ("start", "held"), [(-np.inf, "float32"), (-3e38, "float32"), (-1e5, "float32"), (-4.0, "int8")]
+)
+def test_an_initial_value_that_stands_for_infinity_is_a_mask(tmp_path: Path, start: float, held: str) -> None:
+    difference = made(tmp_path, streaming(running, [1, WIDTH]), np.full((1, WIDTH), start, np.float32))
+    assert {dtype for dtype, _ in states(tmp_path / "after.tflite")} == {held}
+    assert errors(tmp_path)[10:].max() < 2  # the samples begin with other numbers
+    assert bool(difference.floats) == (held == "float32")
+
+
 def test_signatures_see_the_states_of_the_others(tmp_path: Path) -> None:
     reset, query = Graph(), Graph()
     zeros = reset.tensor("zeros", [KEPT, WIDTH], value=np.zeros((KEPT, WIDTH), np.float32))

@@ -186,6 +186,7 @@ class _Task:
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
         sources: Mapping[str, str] = {}
         sums = summing_states(model) if bits == 8 else {}
+        apart = self.kept.union(self.masked, sums)  # variables of which they are stay in floating point
         if bits is not None:
             self.reasons = withheld_ops(model, ranges, bits) | sums
             real |= self.reasons.keys()
@@ -194,7 +195,7 @@ class _Task:
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
         ranges = enclose_states(ranges, integers)
         if bits is not None:
-            ranges = tie_states(model, ranges, sources, bits, real | self.kept)
+            ranges = tie_states(model, ranges, sources, bits, real | self.kept, apart)
         ranges = hand_ranges_on(share_ranges(model, ranges, sources, read_once(self.path)), sources)
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)

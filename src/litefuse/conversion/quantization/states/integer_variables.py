@@ -16,7 +16,7 @@ from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.schema_objects import dtype_of
 
 _DTYPES: dict[str, type[np.signedinteger[Any]]] = {"int8": np.int8, "int16": np.int16}
-_FLOAT = "what reads and writes this state computes in floating point"
+_FLOAT = "what reads and writes this state computes in floating point, or no integers hold its initial value"
 _APART = "this state is kept in floating point, or has masks among its numbers"
 
 
@@ -35,7 +35,7 @@ class _Form(NamedTuple):
         """Whether these integers are near all of these numbers."""
         limits = np.iinfo(_DTYPES[self.dtype])
         steps = np.asarray(values, np.float64) / self.scale.scale + self.scale.zero
-        return not steps.size or bool(limits.min - 1 < steps.min() and steps.max() < limits.max + 1)
+        return not steps.size or bool(limits.min - 1 < steps.min() <= steps.max() < limits.max + 1)
 
 
 def make_variables_integer(
@@ -83,18 +83,20 @@ def make_variables_integer(
 
 
 def _form(variable: Variable, bits: int, ranges: Ranges) -> _Form | None:
-    """Returns the integers that a variable can hold; None if nothing around it computes with integers."""
-    values = [access.graph.constant(access.value) for access in variable.accesses]
+    """Returns the integers that a variable can hold; None if none do, or nothing around it computes with integers."""
+    constants = [access.graph.constant(access.value) for access in variable.accesses]
+    values = [value for value in constants if value is not None]
     written = {form for access in variable.writes for form in _before(access)}
     taken = {form for access in variable.reads for form in _after(access)}
     for forms in (written, taken):
-        if len(forms) == 1 and all(form.holds(value) for form in forms for value in values if value is not None):
+        if len(forms) == 1 and all(form.holds(value) for form in forms for value in values):
             return forms.pop()
     range_ = next((ranges[access.name] for access in variable.accesses if access.name in ranges), None)
     if range_ is None or not written | taken:
         return None
     low, high = float(range_["min"].item()), float(range_["max"].item())
-    return _Form(f"int{bits}", asymmetric(low, high) if bits == 8 else symmetric(max(-low, high), bits))
+    form = _Form(f"int{bits}", asymmetric(low, high) if bits == 8 else symmetric(max(-low, high), bits))
+    return form if all(form.holds(value) for value in values) else None
 
 
 def _before(access: Access) -> Iterator[_Form]:

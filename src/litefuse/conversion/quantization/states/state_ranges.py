@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.states.variables import Variable, variables_of
 from litefuse.conversion.quantization.tied_ranges import TiedRanges
@@ -30,6 +32,10 @@ MOVING: Mapping[str, slice] = {
 }
 
 
+# From this size on, an initial value stands for infinity.
+_MASK = 1e30
+
+
 class _Move(NamedTuple):
     """An op that hands numbers on.
 
@@ -43,7 +49,12 @@ class _Move(NamedTuple):
 
 
 def tie_states(
-    model: Any, ranges: Ranges, sources: Mapping[str, str], bits: int, apart: Collection[str] = ()
+    model: Any,
+    ranges: Ranges,
+    sources: Mapping[str, str],
+    bits: int,
+    real: Collection[str] = (),
+    apart: Collection[str] = (),
 ) -> Ranges:
     """Returns ranges in which what reads and writes a variable has one range, which includes the initial value.
 
@@ -56,9 +67,14 @@ def tie_states(
         ranges: The ranges of its tensors.
         sources: The results of custom ops that have the scale of an operand, with that operand.
         bits: The bits of activations.
-        apart: The names of tensors whose ops stay in floating point.
+        real: The names of tensors whose ops stay in floating point.
+        apart: The names of tensors whose variables stay so, too.
     """
-    variables = [variable for variable in variables_of(model) if not variable.reason]
+    variables = [
+        variable
+        for variable in variables_of(model)
+        if not variable.reason and not any(access.name in apart for access in variable.accesses)
+    ]
     if not variables:
         return ranges
     ties = TiedRanges(ranges)
@@ -66,7 +82,7 @@ def tie_states(
         _tie(ties, variable)
     for number in sorted({int(signature.subgraphIndex) for signature in model.signatureDefs or ()}):
         graph = GraphEditor(model, number)
-        _tie_moved(ties, graph, variables, _moves(graph, sources, apart))
+        _tie_moved(ties, graph, variables, _moves(graph, sources, real))
         for op in graph.ops or ():
             for result in _real(graph, op.outputs):
                 ties.fix(result, graph.kind(op), bits)
@@ -79,15 +95,15 @@ def _tie(ties: TiedRanges, variable: Variable) -> None:
     names = [access.name for access, value in zip(variable.accesses, constants, strict=True) if value is None]
     for name in names:
         ties.join(names[0], name)
-        ties.widen(name, *(value for value in constants if value is not None))
+        ties.widen(name, *(value for value in constants if value is not None and np.all(np.abs(value) < _MASK)))
 
 
-def _moves(graph: GraphEditor, sources: Mapping[str, str], apart: Collection[str]) -> list[_Move]:
+def _moves(graph: GraphEditor, sources: Mapping[str, str], real: Collection[str]) -> list[_Move]:
     """Returns the ops of a subgraph that hand real numbers on, in their order."""
     moves: list[_Move] = []
     for op in graph.ops or ():
         results = _real(graph, op.outputs)
-        if any(result in apart for result in results):
+        if any(result in real for result in results):
             continue
         moves += [_Move([sources[result]], [result]) for result in results if result in sources]
         if (positions := MOVING.get(graph.kind(op))) is not None:
