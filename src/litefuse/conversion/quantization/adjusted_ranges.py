@@ -82,7 +82,7 @@ def share_ranges(
                 operands = [sources[result]] if result in sources else computed
                 if of_result is not None:
                     known = {name: inf if name in constants else _TIMES for name in operands if name in shared}
-                    within = [name for name, times in known.items() if _covers(of_result, shared[name], times)]
+                    within = [name for name, times in known.items() if covers(of_result, shared[name], times)]
                     shared |= dict.fromkeys(within, of_result)
         for index in map(int, graph.inputs):
             _limit(shared, names[index], wanted[index], readers[index])
@@ -90,7 +90,7 @@ def share_ranges(
             of_states = [shared[names[state]] for state in states if names[state] in shared]
             if len(of_states) == len(states):
                 whole = _union(of_states)
-                shared |= {names[state]: whole for state in states if _covers(whole, shared[names[state]])}
+                shared |= {names[state]: whole for state in states if covers(whole, shared[names[state]])}
     return shared
 
 
@@ -132,7 +132,7 @@ def _selected_states(model: Any, graph: Any, kinds: Sequence[str]) -> list[set[i
     return [group for group in groups if group & handed_on]
 
 
-def _covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TIMES) -> bool:
+def covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TIMES) -> bool:
     """Whether a range encloses another one, and is at most so many times as wide."""
     encloses = (one["min"] <= other["min"]).all() and (one["max"] >= other["max"]).all()
     return bool(encloses and (times == inf or (one["max"] - one["min"] <= times * (other["max"] - other["min"])).all()))
@@ -142,6 +142,8 @@ def _covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TI
 # and a little more.
 _NEAR = 2e-3
 _STEPS = 2**15 - 1
+#: The largest number of int16 in the scale of the ops whose result has a fixed one.
+LARGEST_INT16 = 1 - 2**-15
 # What ranges are widened by, which costs a hundredth of a bit.
 _WIDER = np.float32(1.01)
 
@@ -152,11 +154,12 @@ def avoid_powers_of_two(ranges: Ranges) -> Ranges:
     LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, and refuse most
     such sums: they take that form where the scales of both operands and of the result are such powers, or as good as
     that, as those of ranges that end at 1; then an operand must have the scale of the result. All tensors are widened,
-    because the scale of a sum may be that of a later op, or of an earlier one.
+    because the scale of a sum may be that of a later op, or of an earlier one. Only what has the fixed scale of an op's
+    result, such as TANH, keeps it.
     """
     return {
         name: {end: value * _WIDER for end, value in range_.items()}
-        if _is_power(float(np.abs([*range_.values()]).max()))
+        if (largest := float(np.abs([*range_.values()]).max())) != LARGEST_INT16 and _is_power(largest)
         else range_
         for name, range_ in ranges.items()
     }

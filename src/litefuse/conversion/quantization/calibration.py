@@ -8,6 +8,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from contextlib import suppress
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -34,37 +35,94 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
     TFLiteConverter calibrates in the same way. litert-quantizer's own calibration averages ranges over calls, and lacks
     kernels of custom ops; as there, LiteRT itself observes the tensors after each op.
 
+    All calls are of one interpreter. Signatures that only reset states come first; those that only read them come last,
+    and in turn after each call of those that change them, so that they see all that the states become.
+
     Args:
         path: A LiteRT model.
-        calls: Calls of its signatures; state is kept between those of one signature.
+        calls: Calls of its signatures.
         on_sample: Called after each sample.
 
     Raises:
         InterpreterError: The model does not run on a sample.
     """
     ranges: Ranges = {}
-    for signature, of_signature in calls.items():
-        interpreter: Any = Interpreter(
+    effects = _effects(path, calls)
+    readers = [signature for signature, effect in effects.items() if effect is _Effect.READS and calls[signature]]
+    calibration = _Calibration(path, calls, ranges)
+    for signature in sorted(effects, key=lambda key: effects[key].value):
+        of_signature = calls[signature]
+        for number in range(1, len(of_signature) + 1):
+            calibration.call(signature, number)
+            for reader in readers if effects[signature] is _Effect.WRITES else ():
+                calibration.call(reader, (number - 1) % len(calls[reader]) + 1)
+            on_sample(ranges, number, len(of_signature))
+        ranges |= ranges_of_prepared(path, calibration.interpreter, signature, ranges)
+    return ranges
+
+
+class _Effect(Enum):
+    """The effect of a signature on states, in the order of calibration."""
+
+    RESETS = 0
+    WRITES = 1
+    READS = 2
+    NONE = 3
+
+
+def _effects(path: Path, signatures: Collection[str]) -> dict[str, _Effect]:
+    with content_of(path) as content:
+        model = Model(content)
+        return {key: _effect(model.graphs[model.signatures[key].graph]) for key in signatures}
+
+
+def _effect(graph: Graph) -> _Effect:
+    written = [op.inputs[1] for op in graph.ops if op.name == "ASSIGN_VARIABLE"]
+    if any(op.callees and op.name != "CALL_ONCE" for op in graph.ops):
+        return _Effect.WRITES  # or what it calls may do so
+    if not written:
+        return _Effect.READS if any(op.name == "READ_VARIABLE" for op in graph.ops) else _Effect.NONE
+    constants = {*derived_of_constants(graph)}
+    resets = all(graph.is_constant(value) or value in constants for value in written)
+    return _Effect.RESETS if resets else _Effect.WRITES
+
+
+class _Calibration:
+    """An interpreter that widens ranges in each call.
+
+    Args:
+        path: A LiteRT model.
+        calls: Calls of its signatures.
+        ranges: The ranges, which change.
+    """
+
+    def __init__(self, path: Path, calls: Calls, ranges: Ranges) -> None:
+        self.interpreter: Any = Interpreter(
             path,
             num_threads=os.cpu_count(),
             # Where XNNPACK fuses several ops, the tensors between them must still be observed.
             experimental_disable_delegate_node_fusion=True,
             experimental_force_delegate_node_profiling=True,
         )
-        runner: Any = interpreter.get_signature_runner(signature)
-        observed = _Observed(interpreter, runner._interpreter_wrapper)  # noqa: SLF001
-        runner._interpreter_wrapper = observed  # noqa: SLF001  the object whose Invoke the runner calls
-        for number, inputs in enumerate(of_signature, 1):
-            try:
-                runner(**inputs)
-            except (LitefuseError, RuntimeError, ValueError) as error:
-                raise InterpreterError(
-                    f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
-                ) from error
-            _widen(ranges, observed.ranges)
-            on_sample(ranges, number, len(of_signature))
-        ranges |= ranges_of_prepared(path, interpreter, signature, ranges)
-    return ranges
+        self._calls = calls
+        self._ranges = ranges
+        self._runners: dict[str, tuple[Any, _Observed]] = {}
+
+    def call(self, signature: str, number: int) -> None:
+        """Calls a signature with one of its samples, which are numbered from 1."""
+        if signature not in self._runners:
+            runner: Any = self.interpreter.get_signature_runner(signature)
+            observed = _Observed(self.interpreter, runner._interpreter_wrapper)  # noqa: SLF001
+            runner._interpreter_wrapper = observed  # noqa: SLF001  the object whose Invoke the runner calls
+            self._runners[signature] = runner, observed
+        runner, observed = self._runners[signature]
+        try:
+            runner(**self._calls[signature][number - 1])
+        except (LitefuseError, RuntimeError, ValueError) as error:
+            raise InterpreterError(
+                f"the model does not run on it: {error}", where=f"{WHERE}, sample {number} of {signature!r}"
+            ) from error
+        _widen(self._ranges, observed.ranges)
 
 
 def with_ends_of_rank(rank: int, ranges: Ranges) -> Ranges:

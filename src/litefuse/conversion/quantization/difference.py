@@ -35,6 +35,8 @@ from litefuse.support.report.quantized import (
 
 #: How many samples of each signature are compared.
 COMPARED_SAMPLES = 16
+# So many if it has states, in which errors may grow from call to call.
+_COMPARED_OF_STATES = 256
 
 
 class Difference(NamedTuple):
@@ -144,13 +146,14 @@ class Reference:
     Args:
         before: The model.
         calls: The samples.
-        count: How many of each signature are taken.
+        count: How many of each signature are taken; None for as many as tell the error.
 
     Raises:
         LitefuseError: LiteRT does not run the model.
     """
 
-    def __init__(self, before: Path, calls: Calls, count: int = COMPARED_SAMPLES) -> None:
+    def __init__(self, before: Path, calls: Calls, count: int | None = None) -> None:
+        count = count or (_COMPARED_OF_STATES if _has_states(before) else COMPARED_SAMPLES)
         self._calls = {key: inputs[:count] for key, inputs in calls.items()}
         self._expected = list(_outputs(before, self._calls))
 
@@ -161,6 +164,11 @@ class Reference:
             LitefuseError: LiteRT does not run it.
         """
         return _difference_of(self._expected, after, self._calls)
+
+
+def _has_states(path: Path) -> bool:
+    with content_of(path) as content:
+        return any(op.name == "ASSIGN_VARIABLE" for graph in Model(content).graphs for op in graph.ops)
 
 
 # The sizes tried for dynamic dimensions other than the first: few image models, for example, take the smallest.

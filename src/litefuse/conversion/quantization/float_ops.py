@@ -29,7 +29,8 @@ _WITHOUT_KERNELS = frozenset(
         *("UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_SUM", "ZEROS_LIKE"),
     }
 )
-_STATES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE"})
+#: The ops that read and write variables.
+STATES = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE"})
 # What the ops run that have subgraphs.
 _CALLERS = {
     "CALL_ONCE": "the initialization of states",
@@ -190,7 +191,7 @@ class _Ops:
         return dtype.kind in "fc" or str(dtype) == "bfloat16"  # which is of the kind V
 
     def _reason(self, op: Op) -> str:
-        names = [self._graph.tensor(output).name for output in op.outputs]
+        names = [self._graph.tensor(index).name for index in op.outputs or op.inputs]  # some ops only write a state
         if any(name in self._kept for name in names):
             return _KEPT
         if (known := next(filter(None, map(self._reasons.get, names)), None)) is not None:
@@ -203,11 +204,11 @@ class _Ops:
             return "masks are among its numbers, whose scale leaves nothing of the others"
         if op.callees:
             return f"it runs {_CALLERS.get(op.name, 'another subgraph')}, which keeps its types"
-        if op.name in _STATES:
-            return "states keep their types"
         other = {str(self._graph.tensor(real).dtype) for real in self.reals(op)} - {"float32"}
         if other:
             return f"of {' and '.join(sorted(other))}: only float32 becomes integers"
+        if op.name in STATES:
+            return "this form leaves states in floating point"
         if op.name in _WITHOUT_KERNELS:
             return "LiteRT has no integer kernel of it"
         if _OTHER_NAMES.get(op.name, op.name) not in quantizable_ops():

@@ -64,7 +64,7 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
         return False  # a second table would cost more than it gains
     if is_lookup and dtype is np.int16:  # LiteRT has no lookup of int16
         return _look_up_bytes(graph, op, moved, takers)
-    integers = _integers(graph, moved, scale, dtype, is_table=is_lookup)
+    integers = integers_of(graph, moved, scale, dtype, is_table=is_lookup)
     if integers is None:
         return False
     name = graph.name(moved) if is_lookup else f"{graph.name(result)}_constant"
@@ -86,7 +86,7 @@ def _look_up_bytes(graph: GraphEditor, op: Any, table: int, takers: Collection[A
         value = graph.constant(table)
         largest = [] if value is None else [np.abs(value).max(initial=0)]
     scale = symmetric(float(largest[0]), 8) if largest else None
-    integers = None if scale is None else _integers(graph, table, scale, np.int8, is_table=True)
+    integers = None if scale is None else integers_of(graph, table, scale, np.int8, is_table=True)
     if integers is None:
         return False
     result = int(op.outputs[0])
@@ -97,8 +97,8 @@ def _look_up_bytes(graph: GraphEditor, op: Any, table: int, takers: Collection[A
     return True
 
 
-def _integers(
-    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]], *, is_table: bool
+def integers_of(
+    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]], *, is_table: bool = False
 ) -> npt.NDArray[Any] | None:
     """Returns the integers that QUANTIZE makes of a constant in floating point, or of a table; None for others."""
     limits = np.iinfo(dtype)

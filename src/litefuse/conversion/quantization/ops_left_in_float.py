@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.states.variables import variables_of
 from litefuse.litert.export.editor import GraphEditor
 from litefuse.passes.legalize.images.suppression import FAR
 
@@ -44,18 +45,25 @@ def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
 def _masked(graph: _Tensors) -> Iterator[str]:
     """Yields the results of ops with masks in their operands or results, in the order of the ops."""
     masked: dict[int, float] = {}  # the size of the other numbers in a tensor with masks
-    for op in graph.ops:
-        takes = {operand: graph.largest(operand) for operand in op.inputs if graph.is_real(operand)}
-        gives = {result: graph.largest(result) for result in op.outputs if graph.is_real(result)}
+    written = graph.written_sizes()
+    for op in graph.ops or ():
+        takes = {operand: graph.largest(operand) for operand in _indices(op.inputs) if graph.is_real(operand)}
+        gives = {result: graph.largest(result) for result in _indices(op.outputs) if graph.is_real(result)}
         others = [masked[operand] for operand in takes if operand in masked]
+        reads = [written[result] for result in gives if written.get(result)]
+        infinite = any(map(math.isinf, takes.values()))
         if not others and graph.kind(op) in _MASKING:
             others = [size for operand, size in takes.items() if size and not graph.is_constant(operand)]
-        small = min(others, default=math.inf)
-        infinite = any(map(math.isinf, takes.values()))
-        masks = {result: small for result, size in gives.items() if _is_mask(size, small, infinite=infinite)}
+        small = min(others + reads, default=math.inf)
+        may_mask = infinite or bool(reads)
+        masks = {result: small for result, size in gives.items() if _is_mask(size, small, infinite=may_mask)}
         if masks or infinite or any(operand in masked for operand in takes):
-            yield from map(graph.name, op.outputs)
+            yield from map(graph.name, _indices(op.outputs))
         masked.update(masks)
+
+
+def _indices(indices: Any) -> list[int]:
+    return [int(index) for index in (() if indices is None else indices)]
 
 
 def _is_mask(size: float, others: float, *, infinite: bool) -> bool:
@@ -89,6 +97,15 @@ class _Tensors(GraphEditor):
             return (float(values.min()), float(values.max())) if values.size else None
         range_ = self._ranges.get(self.name(index))
         return None if range_ is None else (float(range_["min"][0]), float(range_["max"][0]))
+
+    def written_sizes(self) -> dict[int, float]:
+        """Returns the size of the numbers that are written to states after the initial ones, by what is read there."""
+        sizes: dict[int, float] = {}
+        for variable in variables_of(self.model):
+            written = [self._ranges[access.name] for access in variable.writes if access.name in self._ranges]
+            size = max((float(np.abs(end).max()) for range_ in written for end in range_.values()), default=0.0)
+            sizes |= {access.value: size for access in variable.reads if access.graph.graph is self.graph}
+        return sizes
 
     def largest(self, index: int) -> float:
         """Returns the largest absolute value of a tensor; 0 if it is unknown."""

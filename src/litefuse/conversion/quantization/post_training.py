@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -45,10 +45,12 @@ from litefuse.conversion.quantization.quantizer_mends import (
     share_buffers,
 )
 from litefuse.conversion.quantization.recipe import ModelFacts, Recipe, check_named, facts_of, kept_results, recipe_of
-from litefuse.conversion.quantization.recurrent.inner_ranges import InnerRanges
 from litefuse.conversion.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
 from litefuse.conversion.quantization.runtime_forms import flatten_products, separate_activations
 from litefuse.conversion.quantization.samples import Calls, calls_of
+from litefuse.conversion.quantization.states.integer_variables import make_variables_integer
+from litefuse.conversion.quantization.states.state_ranges import tie_states
+from litefuse.conversion.quantization.states.sums import summing_states
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file, edit_file
 from litefuse.litert.runtime.schema_objects import op_name, tensor_name
@@ -204,8 +206,10 @@ class _Task:
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
         sources: Mapping[str, str] = {}
         functions, looked_up = list[TableFunction](), set[str]()
+        sums = summing_states(model) if bits == 8 else {}
+        states_apart = self.kept.union(self.masked, sums)  # variables of which they are stay in floating point
         if bits is not None:
-            self.reasons = withheld_ops(model, ranges, bits)
+            self.reasons = withheld_ops(model, ranges, bits) | sums
             real |= self.reasons.keys()
             prepare = {name for name, reason in self.reasons.items() if reason == PREPARES}
             functions = self._table_functions(model, ranges, bits, real - self.reasons.keys() | prepare)
@@ -215,53 +219,50 @@ class _Task:
             real |= looked_up
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
-        ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(path), limits=bits == 8)
-        ranges = hand_ranges_on(ranges, sources)
+        ranges = enclose_states(ranges, integers)
+        if bits is not None:
+            ranges = tie_states(model, ranges, sources, bits, real | self.kept, states_apart)
+        ranges = hand_ranges_on(share_ranges(model, ranges, sources, read_once(path), limits=bits == 8), sources)
         if bits != 8 or self.options.has_mixed_activations:
             ranges = avoid_powers_of_two(ranges)
         facts = replace(facts_of(path), real=real)
-        apart = (real | self.kept) - looked_up
+        apart, of_outputs = (real | self.kept) - looked_up, bool(self.options.io[1])
+
+        def edits(ranges: Ranges) -> Iterator[Edit]:
+            """Yields the changes of the file that litert-quantizer writes."""
+            self.float_layers.clear()
+
+            def make_lstms_integer(model: Any) -> bool:
+                self.float_layers += lstms.make_integers(model, inner, ranges, quantized_io=of_outputs, kept=self.kept)
+                return lstms.present
+
+            if self.form == "int8":
+                yield make_lstms_integer
+            else:
+                self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
+            if self.form == "int16":
+                yield self._shrink_lstms
+            yield from (share_buffers, mend_unread_results, partial(mend_shared_outputs, integers=of_outputs))
+            if bits is not None:
+                finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
+                yield partial(move_integers, kept=self.kept | self.masked)
+                yield partial(make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=functions)
+                yield partial(
+                    make_variables_integer, bits=bits, ranges=ranges, reasons=self.reasons, apart=states_apart
+                )
+            yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
 
         def write(wide: Collection[str]) -> None:
             # litert-quantizer writes the ranges of ops with a fixed scale into these; others must not share them.
             scales = with_ends_of_rank(0, ranges)
             self.target.unlink(missing_ok=True)
             apply_recipe(path, self.target, self._recipe(replace(facts, wide=wide)), scales)
-            changes = self._integer_edits(lstms, inner, with_ends_of_rank(1, scales), apart, functions)
-            complete_file(self.target, *changes)
+            complete_file(self.target, *edits(with_ends_of_rank(1, scales)))
 
         if self.options.has_mixed_activations:
             self.mixed = mix_activations(path, self.target, write, self.options.max_error or 0.0, calls, self.announce)
         else:
             write(())
-
-    def _integer_edits(
-        self,
-        lstms: LstmOps,
-        inner: Mapping[str, InnerRanges],
-        ranges: Ranges,
-        apart: Collection[str],
-        functions: Sequence[TableFunction],
-    ) -> Iterator[Edit]:
-        """Yields the changes of the file that litert-quantizer writes."""
-        self.float_layers.clear()
-        if self.form == "int8":
-            yield partial(self._make_lstms_integer, lstms, inner, ranges)
-        else:
-            self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
-        if self.form == "int16":
-            yield self._shrink_lstms
-        yield from (share_buffers, mend_unread_results, mend_shared_outputs)
-        if (bits := INTEGER_ACTIVATIONS.get(self.form)) is not None:
-            finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
-            yield partial(move_integers, kept=self.kept | self.masked)
-            yield partial(make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=functions)
-        yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
-
-    def _make_lstms_integer(self, lstms: LstmOps, inner: Mapping[str, InnerRanges], ranges: Ranges, model: Any) -> bool:
-        of_outputs = bool(self.options.io[1])
-        self.float_layers += lstms.make_integers(model, inner, ranges, quantized_io=of_outputs, kept=self.kept)
-        return lstms.present
 
     def _table_functions(self, model: Any, ranges: Ranges, bits: int, real: Collection[str]) -> list[TableFunction]:
         """Returns what is looked up in tables."""

@@ -47,13 +47,17 @@ def _share_signature(operand: Any, result: Any) -> bool:
     return False
 
 
-def mend_shared_outputs(model: Any) -> bool:
+def mend_shared_outputs(model: Any, *, integers: bool = False) -> bool:
     """Has ops of integers read integers, and signatures name the outputs, where ops of the model read an output, too.
 
     litert-quantizer adds DEQUANTIZE for the output, and has the other readers take what that makes: ops of integers
     with an operand in floating point, which LiteRT refuses. If one of the readers is in floating point, the signature
     goes on to name the integers, which are not outputs any more. If one of the readers takes another scale, what
     QUANTIZE makes for it becomes the output, in the place of what was.
+
+    Args:
+        model: The quantized model.
+        integers: Whether outputs are to be integers.
     """
     changed = False
     for number, graph in enumerate(editors_of(model)):
@@ -65,16 +69,16 @@ def mend_shared_outputs(model: Any) -> bool:
             for op in operators
             if graph.kind(op) == "DEQUANTIZE" and int(op.outputs[0]) in outputs
         }
-        integers = {real: quantized for quantized, real in made.items()}
+        sources = {real: quantized for quantized, real in made.items()}
         for op in operators:
             if graph.kind(op) != "QUANTIZE" and any(_is_quantized(graph.tensor(result)) for result in op.outputs):
                 before = [*map(int, op.inputs)]
-                op.inputs = [integers.get(operand, operand) for operand in before]
+                op.inputs = [sources.get(operand, operand) for operand in before]
                 changed = changed or op.inputs != before
         for signature in model.signatureDefs or ():
             for entry in signature.outputs if signature.subgraphIndex == number else ():
                 if entry.tensorIndex not in outputs:
-                    changed = _restore_output(graph, entry) or changed
+                    changed = _restore_output(graph, entry, integers=integers) or changed
     return changed
 
 
@@ -83,17 +87,20 @@ def _is_quantized(tensor: Any) -> bool:
     return parameters is not None and parameters.scale is not None and len(parameters.scale) > 0
 
 
-def _restore_output(graph: GraphEditor, entry: Any) -> bool:
-    """Makes what a signature names an output again, in floating point if that is computed for nobody else."""
+def _restore_output(graph: GraphEditor, entry: Any, *, integers: bool) -> bool:
+    """Makes what a signature names an output again, in floating point if that is computed for nobody else.
+
+    Where outputs are to be integers, it is that of the integers.
+    """
     named = int(entry.tensorIndex)
     real, rescaled = (
         [int(op.outputs[0]) for op in graph.consumers(named) if graph.kind(op) == kind] for kind in _CONVERSIONS
     )
     real = [result for result in real if graph.is_output(result) or not any(graph.consumers(result))]
-    entry.tensorIndex = real[0] if real else named
+    wrong = [result for result in (real if integers else []) + rescaled if graph.is_output(result)]
+    entry.tensorIndex = real[0] if real and not integers else named
     if graph.is_output(entry.tensorIndex):
         return True
-    wrong = [result for result in rescaled if graph.is_output(result)]
     if wrong:
         outputs = [*map(int, graph.graph.outputs)]
         graph.graph.outputs = [entry.tensorIndex if output == wrong[0] else output for output in outputs]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -13,10 +14,12 @@ from litefuse.conversion.quantization.difference import (
     difference_on_random_inputs,
     layer_differences,
 )
-from litefuse.conversion.quantization.float_ops import ops_by_kind
+from litefuse.conversion.quantization.float_ops import STATES, ops_by_kind
+from litefuse.conversion.quantization.states.integer_variables import make_variables_integer
 from litefuse.errors import LitefuseError
 from litefuse.ir.mlir import ir
 from litefuse.ir.passes import run_passes
+from litefuse.litert.export.edited_file import edit_file
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps, UncoveredOp
 from litefuse.passes.fake_quantization.pairs import NodesFound
@@ -68,11 +71,14 @@ def quantize_trained(
         write_model(ir.Module.parse(copy.getvalue()), weights, floats)
         run_passes(module, [IntegerOps(left, int4=int4), IntegerBoundary(integer_signatures)])
         write_model(module, weights, path)
+        states: dict[str, str] = {}
+        edit_file(path, partial(make_variables_integer, bits=8, ranges={}, reasons=states))
         difference = difference_on_random_inputs(floats, path)
-        kinds, written = ops_by_kind(path, integer=True)
+        kinds, written = ops_by_kind(path, integer=True, reasons=states)
         sizes = {f"node {op.name}": op.weights for op in written}
         inside = layer_differences(floats, path, calls_of_random_inputs(floats)) if layers else ()
         ops = tuple(FloatOp(op.op, op.node, "float", op.reason, sizes.get(op.node, 0)) for op in left)
+        ops += tuple(op for op in written if op.name in states and op.op in STATES)
         return floats.stat().st_size, difference._replace(kinds=kinds, floats=ops, layers=inside)
     finally:
         floats.unlink(missing_ok=True)

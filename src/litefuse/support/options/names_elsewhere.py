@@ -199,7 +199,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("_experimental_unfold_large_splat_constant", "leave it out (large constants of one number become FILL)"),
         ("_experimental_unsafe_fuse_dynamic_shaped_broadcast", "leave it out (broadcasts are inferred)"),
         ("_experimental_use_buffer_offset", "leave it out (in files above 2 GB, weights are behind the flatbuffer)"),
-        ("_experimental_variable_quantization", "not available (variables stay float32)"),
+        ("_experimental_variable_quantization", "leave it out (int8 and int16 forms have integer variables)"),
     ),
     *_of(
         (TFLITE_1, TFLITE_CONVERT),

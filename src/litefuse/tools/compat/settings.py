@@ -45,6 +45,7 @@ NEEDLESS: Mapping[str, Any] = {
     "_experimental_unfold_large_splat_constant": False,
     "_experimental_unsafe_fuse_dynamic_shaped_broadcast": False,
     "_experimental_use_buffer_offset": False,
+    "_experimental_variable_quantization": False,
 }
 
 #: Attributes that only have their default: the table of names says what to do instead.
@@ -68,7 +69,6 @@ REFUSED: Mapping[str, Any] = {
     "_experimental_sparsify_model": False,
     "_experimental_strict_qdq": False,
     "_experimental_tf_quantization_mode": None,
-    "_experimental_variable_quantization": False,
 }
 
 #: The attributes of TensorFlow 1 besides, of the latter two kinds.
