@@ -60,14 +60,14 @@ def share_ranges(
                 operands = [sources[result]] if result in sources else computed
                 if of_result is not None:
                     known = {name: inf if name in constants else _TIMES for name in operands if name in shared}
-                    within = [name for name, times in known.items() if _covers(of_result, shared[name], times)]
+                    within = [name for name, times in known.items() if covers(of_result, shared[name], times)]
                     shared |= dict.fromkeys(within, of_result)
         for states in _selected_states(model, graph, kinds):
             of_states = [shared[names[state]] for state in states if names[state] in shared]
             if len(of_states) == len(states):
                 least, largest = (np.array([range_[end] for range_ in of_states]) for end in ("min", "max"))
                 whole = {"min": least.min(axis=0), "max": largest.max(axis=0)}
-                shared |= {names[state]: whole for state in states if _covers(whole, shared[names[state]])}
+                shared |= {names[state]: whole for state in states if covers(whole, shared[names[state]])}
     return shared
 
 
@@ -96,7 +96,7 @@ def _selected_states(model: Any, graph: Any, kinds: Sequence[str]) -> list[set[i
     return [group for group in groups if group & handed_on]
 
 
-def _covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TIMES) -> bool:
+def covers(one: Mapping[str, Any], other: Mapping[str, Any], times: float = _TIMES) -> bool:
     """Whether a range encloses another one, and is at most so many times as wide."""
     encloses = (one["min"] <= other["min"]).all() and (one["max"] >= other["max"]).all()
     return bool(encloses and (times == inf or (one["max"] - one["min"] <= times * (other["max"] - other["min"])).all()))

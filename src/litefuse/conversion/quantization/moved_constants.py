@@ -61,7 +61,7 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     moved, is_lookup = int(op.inputs[position]), graph.kind(op) == "EMBEDDING_LOOKUP"
     if is_lookup and (dtype is not np.int8 or graph.shares_constant(moved)):
         return False  # LiteRT has no lookup of int16, and a second table would cost more than it gains
-    integers = _integers(graph, moved, scale, dtype, is_table=is_lookup)
+    integers = integers_of(graph, moved, scale, dtype, is_table=is_lookup)
     if integers is None:
         return False
     name = graph.name(moved) if is_lookup else f"{graph.name(result)}_constant"
@@ -75,8 +75,8 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
     return True
 
 
-def _integers(
-    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]], *, is_table: bool
+def integers_of(
+    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]], *, is_table: bool = False
 ) -> npt.NDArray[Any] | None:
     """Returns the integers that QUANTIZE makes of a constant in floating point, or of a table; None for others."""
     limits = np.iinfo(dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from litefuse.conversion.quantization.integer_custom_ops import (
     make_custom_ops_integer,
     sources_of_scales,
 )
+from litefuse.conversion.quantization.integer_loops import carried_ranges, integer_bodies, make_loops_integer
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read_model
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
@@ -178,9 +179,10 @@ class _Task:
         self.masked = masked_tensors(model, ranges)
         check_finite(ranges, self.masked)
         lstms = LstmOps(self.path)
-        # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
-        real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
+        # The subgraphs of branches and composites must have the types of their op, which is not quantized.
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
+        bodies = set[int]() if bits is None else integer_bodies(model, ranges, self.kept)
+        real = self.masked.union(_inner_tensors(model, bodies), lstms.kept_results() if self.form == "int8" else ())
         sources: Mapping[str, str] = {}
         if bits is not None:
             self.reasons = withheld_ops(model, ranges, bits)
@@ -190,11 +192,18 @@ class _Task:
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
         ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
         ranges = hand_ranges_on(ranges, sources)
+        if bits is not None:
+            ranges = carried_ranges(model, bodies, ranges, bits)
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
         ranges = with_ends_of_rank(0, ranges)
-        apply_recipe(self.path, self.target, self._recipe(replace(facts_of(self.path), real=real)), ranges)
+        apply_recipe(
+            self.path,
+            self.target,
+            self._recipe(replace(facts_of(self.path), real=real, carried=_carried(model, bodies))),
+            ranges,
+        )
         ranges = with_ends_of_rank(1, ranges)
 
         def make_integers(model: Any) -> bool:
@@ -210,6 +219,7 @@ class _Task:
         else:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
         if bits is not None:
+            edits.append(partial(make_loops_integer, bodies=bodies, ranges=ranges, bits=bits))
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
             edits.append(partial(move_integers, kept=self.kept | self.masked))
@@ -220,9 +230,19 @@ class _Task:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)
 
 
-def _inner_tensors(model: Any) -> Iterator[str]:
-    """Yields the names of tensors in subgraphs that are not signatures: litert-quantizer identifies ops by names."""
+def _inner_tensors(model: Any, bodies: Collection[int]) -> Iterator[str]:
+    """Yields the names of tensors in subgraphs that are neither signatures nor bodies of integers.
+
+    litert-quantizer identifies ops by names.
+    """
     signatures = {signature.subgraphIndex for signature in model.signatureDefs or ()}
     for index, subgraph in enumerate(model.subgraphs):
-        if index not in signatures:
+        if index not in signatures and index not in bodies:
             yield from (tensor_name(tensor) for tensor in subgraph.tensors)
+
+
+def _carried(model: Any, bodies: Collection[int]) -> set[str]:
+    """Returns the names by which recipes know what these bodies take and give."""
+    graphs = [model.subgraphs[body] for body in bodies]
+    firsts = [(graph, ends[0]) for graph in graphs for ends in (graph.inputs, graph.outputs) if len(ends)]
+    return {tensor_name(graph.tensors[index]) for graph, index in firsts}
