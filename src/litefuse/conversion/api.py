@@ -112,6 +112,7 @@ def convert(model: object, options: Conversion) -> ConversionResult:
         check_fusions=checks.fusions,
         check_custom_ops=checks.custom_ops,
         limits=SizeLimits(limits.max_ops, limits.max_constant_bytes),
+        tensor_names=debug.tensor_names,
         dump_ir=IrDump.of(not_url(debug.dump_ir), debug.dump_ir_after),
     )
     if checks.targets == "required":
@@ -137,7 +138,12 @@ def convert(model: object, options: Conversion) -> ConversionResult:
             if not debug.in_process:
                 job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
             run = convert_here if debug.in_process else convert_in_worker
-            report = run(job, on_step)
+            if checks.targets and job.chooses_form:
+                from litefuse.conversion.recurrent_forms import convert_to_smallest
+
+                report, job = convert_to_smallest(job, lambda form: run(form, on_step), on_step)
+            else:
+                report = run(job, on_step)
             source_size = source.size(job.source)
             if job.composites.generates or options.generate_kernels:
                 from litefuse.conversion.generating import with_kernels

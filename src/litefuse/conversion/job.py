@@ -39,6 +39,7 @@ class ConversionJob(Record):
         composites: The forms of composites.
         rnn: The form of recurrent layers without annotation.
         target: Where the model is to run.
+        unroll: Whether loops are unrolled for a target that would rather have none.
         require_fused: Composites that must be fused.
         check_fusions: Whether a fusion is applied only if it computes the same as the composite; ``thorough``: on all
             kinds of numbers, however long that takes.
@@ -51,6 +52,7 @@ class ConversionJob(Record):
         measure_layers: Whether the difference from quantization is measured inside the model, too.
         max_error: The maximum difference in the outputs from quantization; None: any.
         min_runtime: The oldest release that has to run the file; None: any.
+        tensor_names: Whether a file has the names of tensors inside the model though its target needs none.
         finish: Metadata, associated files and other names of inputs and outputs for the written file; None: none.
         limits: The limits on the model's size during conversion.
         plug_ins: The entry points of installed packages; None: they are found when needed.
@@ -74,6 +76,7 @@ class ConversionJob(Record):
     composites: CompositeForms = field(default_factory=CompositeForms)
     rnn: RnnForm = "auto"
     target: tuple[str, ...] = ("cpu",)
+    unroll: bool = True
     require_fused: RequiredComposites = field(default_factory=RequiredComposites)
     check_fusions: bool | Literal["thorough"] = True
     check_custom_ops: bool = False
@@ -85,6 +88,7 @@ class ConversionJob(Record):
     measure_layers: bool = False
     max_error: float | None = None
     min_runtime: RuntimeLimit | None = None
+    tensor_names: bool = False
     finish: Finish | None = None
     limits: SizeLimits = field(default_factory=SizeLimits)
     plug_ins: tuple[PlugIn, ...] | None = None
@@ -99,6 +103,22 @@ class ConversionJob(Record):
     def chosen_ops(self) -> frozenset[str]:
         """The ops that become custom ops in any case."""
         return self.allow_custom_ops if isinstance(self.allow_custom_ops, frozenset) else frozenset()
+
+    @property
+    def micro_targets(self) -> tuple[str, ...]:
+        """The variants of tflite-micro among the targets."""
+        return tuple(target for target in self.target if target.partition(":")[0] == "micro")
+
+    @property
+    def chooses_form(self) -> bool:
+        """Whether the form of recurrent layers is that which is the smallest in tflite-micro."""
+        others = tuple(target for target in self.target if target not in self.micro_targets)
+        return self.rnn == "auto" and len(self.micro_targets) == 1 and traits_of(others or ("cpu",)).loops
+
+    @property
+    def loops(self) -> bool:
+        """Whether loops stay loops."""
+        return traits_of(self.target).loops or self.rnn == "loop" or not self.unroll
 
     @property
     def rnn_form(self) -> RnnForm:

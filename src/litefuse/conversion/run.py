@@ -34,6 +34,7 @@ from litefuse.ir.mlir import COUNTS, func, ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.kernels import PACK
+from litefuse.litert.export.edited_file import drop_names, edit_file
 from litefuse.litert.export.op_codes import ModelSummary, check_runtime, runtime_of
 from litefuse.litert.runtime.custom_op import package_kernels
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
@@ -155,7 +156,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         quantize=job.quantize is not None and job.quantize != "qat",
         fake_quantization=_no_nodes() if job.quantize == "qat" else None,
         target=traits_of(job.target),
-        unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
+        unrolled=None if job.loops else [],
     )
     check = None
     if job.check_fusions:
@@ -188,7 +189,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     log_composites(composites)
     _require_fused(of_layers, composites, job.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
-    check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
+    check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.loops)
     if job.chosen_ops:
         from litefuse.support.options.names import check_allowed  # few conversions name ops
 
@@ -279,6 +280,8 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
 
                 steps.begin("quantize")
                 quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=job.rnn_form)
+        if not traits_of(job.target).names and not job.tensor_names:
+            edit_file(partial, drop_names)
         renamed: dict[str, dict[str, dict[str, str]]] = {}
         if job.finish:
             from litefuse.litert.metadata.finish import finish_file  # few models need it

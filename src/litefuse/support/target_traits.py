@@ -25,6 +25,7 @@ class TargetTraits(NamedTuple):
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
         max_rank: The highest rank of what ops compute with; None for any.
+        names: Whether a file for it has the names of tensors inside the model.
         composites: The names of composites that it computes as one op: layers of these names are kept as such.
     """
 
@@ -42,6 +43,7 @@ class TargetTraits(NamedTuple):
     shrinks_axes: bool = True
     plain_operands: bool = False
     max_rank: int | None = None
+    names: bool = True
     composites: frozenset[str] = frozenset()
 
     @property
@@ -77,5 +79,6 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         shrinks_axes=all(trait.shrinks_axes for trait in traits),
         plain_operands=any(trait.plain_operands for trait in traits),
         max_rank=min((trait.max_rank for trait in traits if trait.max_rank is not None), default=None),
+        names=any(trait.names for trait in traits),
         composites=frozenset[str].intersection(*(trait.composites for trait in traits)),
     )

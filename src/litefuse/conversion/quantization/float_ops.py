@@ -201,6 +201,8 @@ class _Ops:
             return f"in {self._place}, where only weights become integers"
         if any(name in self._masked for name in names):
             return "masks are among its numbers, whose scale leaves nothing of the others"
+        if op.callees and op.name == "WHILE" and self.is_quantized(op):
+            return "ops in its loop stay in floating point"
         if op.callees:
             return f"it runs {_CALLERS.get(op.name, 'another subgraph')}, which keeps its types"
         if op.name in _STATES:
@@ -236,8 +238,9 @@ def _quantizable() -> frozenset[str]:
 
 
 def _places(model: Model) -> Iterator[tuple[int, str]]:
-    """Yields the subgraphs that other subgraphs run, and what they are for these."""
+    """Yields the subgraphs that other subgraphs run, and what they are for these, but for bodies with integers."""
     for graph in model.graphs:
         for op in graph.ops:
-            for callee in op.callees:
-                yield callee, _CALLERS.get(op.name, "another subgraph")
+            carries_integers = op.name == "WHILE" and any(map(graph.is_quantized, op.inputs))
+            for callee in op.callees[:1] if carries_integers else op.callees:
+                yield callee, "a condition" if carries_integers else _CALLERS.get(op.name, "another subgraph")

@@ -68,13 +68,19 @@ def carried_ranges(model: Any, bodies: Collection[int], ranges: Ranges, bits: in
     for outer, op in _loops(graphs, bodies):
         body, condition = _subgraphs(graphs, op)
         for place in _real_places(body):
-            name, operand = body.name(body.graph.inputs[place]), int(op.inputs[place])
-            ties.join(name, body.name(body.graph.outputs[place]))
+            name = body.name(body.graph.inputs[place])
             ties.join(name, condition.name(condition.graph.inputs[place]))
             ties.join(name, outer.name(op.outputs[place]))
-            first = outer.constant(operand)
-            ties.widen(name, *([first] if first is not None else ranges.get(outer.name(operand), {}).values()))
-            similar += [(name, outer.name(operand))] if first is None else []
+            first, given = int(op.inputs[place]), int(body.graph.outputs[place])
+            if (constant := body.constant(given)) is not None:
+                ties.widen(name, constant)
+            else:
+                ties.join(name, body.name(given))
+            if (constant := outer.constant(first)) is not None:
+                ties.widen(name, constant)
+            else:
+                ties.widen(name, *ranges.get(outer.name(first), {}).values())
+                similar.append((name, outer.name(first)))
     for body in (graphs[number] for number in sorted(bodies)):
         for op in body.ops:
             if (steps := _FIXED.get(body.kind(op))) is not None:
@@ -221,9 +227,9 @@ def _carried(body: GraphEditor, ranges: Ranges, bits: int) -> dict[int, Scale]:
         maker, range_ = body.producer(given), ranges.get(body.name(taken))
         integers = [int(op.outputs[0]) for op in body.consumers(taken) if body.kind(op) == "QUANTIZE"]
         integers += [int(maker.inputs[0])] if maker is not None and body.kind(maker) == "DEQUANTIZE" else []
-        if range_ is None or not integers:
+        low, high = (float(np.ravel(range_[end])[0]) if range_ else math.inf for end in ("min", "max"))
+        if not integers or math.isinf(low) or math.isinf(high):
             continue
-        low, high = (float(np.ravel(range_[end])[0]) for end in ("min", "max"))
         scale = asymmetric(low, high) if bits == 8 else symmetric(max(-low, high), 16)
         # The same scale may differ by the order of the computation.
         near = [other for other in map(body.scale, integers) if other is not None and _is_near(other, scale)]

@@ -176,12 +176,13 @@ class _Task:
             raise LitefuseError("the model computes nothing in float32 that could become integers")
         model = read_model(self.path)
         ranges = ranges_of_empty_tensors(model) | ranges
-        self.masked = masked_tensors(model, ranges)
+        bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
+        bodies = set[int]() if bits is None else integer_bodies(model, ranges, self.kept)
+        ranges = carried_ranges(model, bodies, ranges, bits or 8)
+        self.masked = masked_tensors(model, ranges, bodies)
         check_finite(ranges, self.masked)
         lstms = LstmOps(self.path)
         # The subgraphs of branches and composites must have the types of their op, which is not quantized.
-        bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
-        bodies = set[int]() if bits is None else integer_bodies(model, ranges, self.kept)
         real = self.masked.union(_inner_tensors(model, bodies), lstms.kept_results() if self.form == "int8" else ())
         sources: Mapping[str, str] = {}
         if bits is not None:
@@ -192,8 +193,7 @@ class _Task:
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
         ranges = share_ranges(model, enclose_states(ranges, integers), sources, read_once(self.path))
         ranges = hand_ranges_on(ranges, sources)
-        if bits is not None:
-            ranges = carried_ranges(model, bodies, ranges, bits)
+        ranges = carried_ranges(model, bodies, ranges, bits or 8)  # some of these have another one now
         if bits == 16:
             ranges = avoid_powers_of_two(ranges)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.

@@ -82,6 +82,7 @@ class Micro(Target):
         complex=False,
         int4=("tensor",),
         avoided=frozenset({"REDUCE_ANY", "SELECT", "TILE"}),
+        names=False,
     )
     table = MICRO_OPS
     hints = (

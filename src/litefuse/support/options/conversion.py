@@ -293,6 +293,12 @@ class Debugging(Options):
         metavar="PASS",
         is_repeated=True,
     )
+    tensor_names: bool = option(
+        default=False,
+        help="Also write the names of tensors inside the model to a file for tflite-micro, which needs none.",
+        group=_DEBUGGING,
+        is_switch=True,
+    )
     in_process: bool = option(
         default=False,
         help="Convert in this process, so that breakpoint() works in plug-ins. TensorFlow must not be loaded.",
