@@ -28,6 +28,8 @@ _JOINING = {"DYNAMIC_UPDATE_SLICE": 0, "SELECT_V2": 1}
 def integer_bodies(model: Any, ranges: Ranges, kept: Collection[str]) -> set[int]:
     """Returns the numbers of the subgraphs that are bodies of loops, in signatures and such loops, and can be integers.
 
+    The number of steps must not depend on what is rounded: such a loop might not end.
+
     Args:
         model: The model in floating point, as the schema's objects.
         ranges: The ranges of its tensors; a loop that made no step in any call has none of its body.
@@ -43,12 +45,30 @@ def integer_bodies(model: Any, ranges: Ranges, kept: Collection[str]) -> set[int
             body = graphs[number]
             results = [int(result) for step in body.ops or () for result in step.outputs if result >= 0]
             real = [body.name(result) for result in results if body.is_type(result, "float32")]
-            if any(graph.name(result) in kept for result in op.outputs) or not all(name in ranges for name in real):
+            is_kept = any(graph.name(result) in kept for result in op.outputs)
+            if is_kept or not all(name in ranges for name in real) or not _is_counted(*_subgraphs(graphs, op)):
                 others.add(number)
             elif number not in bodies:
                 bodies.add(number)
                 pending.append(number)
     return bodies - others
+
+
+def _is_counted(body: GraphEditor, condition: GraphEditor) -> bool:
+    """Whether integers alone say how many steps a loop makes."""
+    places: set[int] = set()
+    pending: list[tuple[GraphEditor, int]] = [(condition, int(condition.graph.outputs[0]))]
+    while pending:
+        graph, index = pending.pop()
+        if graph.is_type(index, "float32") and graph.constant(index) is None:
+            return False
+        op = graph.producer(index)
+        if op is not None:
+            pending += [(graph, int(operand)) for operand in op.inputs if operand >= 0 and graph.kind(op) != "SHAPE"]
+        new = {place for place, taken in enumerate(graph.graph.inputs) if taken == index} - places
+        pending += [(body, int(body.graph.outputs[place])) for place in new]
+        places |= new
+    return True
 
 
 def carried_ranges(model: Any, bodies: Collection[int], ranges: Ranges, bits: int) -> Ranges:
