@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,8 @@ def integer_bodies(model: Any, ranges: Ranges, kept: Collection[str]) -> set[int
         for op in (op for op in graph.ops or () if graph.kind(op) == "WHILE"):
             number = int(op.builtinOptions.bodySubgraphIndex)
             body = graphs[number]
-            results = [int(result) for step in body.ops or () for result in step.outputs if result >= 0]
+            steps = [step for step in body.ops or () if body.kind(step) != "WHILE"]  # whose results have no ranges
+            results = [int(result) for step in steps for result in step.outputs if result >= 0]
             real = [body.name(result) for result in results if body.is_type(result, "float32")]
             is_kept = any(graph.name(result) in kept for result in op.outputs)
             if is_kept or not all(name in ranges for name in real) or not _is_counted(*_subgraphs(graphs, op)):
@@ -213,30 +214,53 @@ def make_loops_integer(model: Any, bodies: Collection[int], ranges: Ranges, bits
         Whether it changed.
     """
     graphs = editors_of(model)
-    loops = [*_loops(graphs, bodies)]
-    carried = {number: _carried(graphs[number], ranges, bits) for number in bodies}
-    conditions = dict[int, dict[int, Scale]]()
-    for outer, op in loops:
-        scales = carried[op.builtinOptions.bodySubgraphIndex]
-        conditions[op.builtinOptions.condSubgraphIndex] = scales
-        op.inputs, op.outputs = [*map(int, op.inputs)], [*map(int, op.outputs)]
+    changed, conditions = False, set[int]()
+    for number in _inner_first(graphs, bodies):
+        body = graphs[number]
+        scales = _carried(body, ranges, bits)
+        changed = changed or bool(scales)
+        for outer, op in _loops(graphs, {number}):
+            op.inputs, op.outputs = [*map(int, op.inputs)], [*map(int, op.outputs)]
+            for place, scale in scales.items():
+                op.inputs[place] = _quantized(outer, op, op.inputs[place], scale, bits)
+                op.outputs[place] = _dequantized(outer, outer.after(op), op.outputs[place], scale, bits)
+            if (condition := int(op.builtinOptions.condSubgraphIndex)) not in conditions:
+                conditions.add(condition)
+                _take_integers(graphs[condition], scales, bits)
+        body.graph.outputs = [*map(int, body.graph.outputs)]
         for place, scale in scales.items():
-            op.inputs[place] = _quantized(outer, op, op.inputs[place], scale, bits)
-            op.outputs[place] = _dequantized(outer, outer.after(op), op.outputs[place], scale, bits)
-    for number, scales in [*conditions.items(), *carried.items()]:
-        graph = graphs[number].graph
-        begin = graph.operators[0] if len(graph.operators or ()) else None
-        graph.inputs, graph.outputs = [*map(int, graph.inputs)], [*map(int, graph.outputs)]
-        for place, scale in scales.items():
-            if number in carried:
-                graph.outputs[place] = _quantized(graphs[number], None, graph.outputs[place], scale, bits)
-            graph.inputs[place] = _dequantized(graphs[number], begin, graph.inputs[place], scale, bits)
-    for graph in graphs if any(carried.values()) else ():
+            body.graph.outputs[place] = _quantized(body, None, body.graph.outputs[place], scale, bits)
+        _take_integers(body, scales, bits)
+    for graph in graphs if changed else ():
         join_integers(graph)
     for number in bodies:
         _give_sources(graphs[number])
     drop_unused(model)
-    return any(carried.values())
+    return changed
+
+
+def _inner_first(graphs: list[GraphEditor], bodies: Collection[int]) -> list[int]:
+    """Returns the bodies in an order in which those of inner loops come before those of the loops that they are in."""
+    ordered: list[int] = []
+
+    def visit(number: int) -> None:
+        for op in graphs[number].ops or ():
+            if graphs[number].kind(op) == "WHILE" and (inner := int(op.builtinOptions.bodySubgraphIndex)) in bodies:
+                visit(inner)
+        if number not in ordered:
+            ordered.append(number)
+
+    for number in bodies:
+        visit(number)
+    return ordered
+
+
+def _take_integers(graph: GraphEditor, scales: Mapping[int, Scale], bits: int) -> None:
+    """Has a body or a condition take integers, and make numbers of them for its ops."""
+    graph.graph.inputs = [*map(int, graph.graph.inputs)]
+    for place, scale in scales.items():
+        first = graph.ops[0] if len(graph.ops or ()) else None
+        graph.graph.inputs[place] = _dequantized(graph, first, graph.graph.inputs[place], scale, bits)
 
 
 def _carried(body: GraphEditor, ranges: Ranges, bits: int) -> dict[int, Scale]:
