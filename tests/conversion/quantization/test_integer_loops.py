@@ -165,10 +165,12 @@ def test_all_of_a_loop(tmp_path: Path, build: Build, form: QuantizationForm) -> 
             for place, index in enumerate(map(int, op.inputs)):
                 scales = {body.scale(body.graph.inputs[place]), body.scale(body.graph.outputs[place])}
                 assert scales == {graph.scale(index)} == {graph.scale(op.outputs[place])}
-    for x in rows()[:10]:
-        for name, exact in results(before, x).items():
-            size = np.abs(exact).max()
-            np.testing.assert_allclose(results(after, x)[name], exact, atol=size * (0.08 if form == "int8" else 0.03))
+    errors = [
+        np.abs(results(after, x)[name] - exact).mean() / np.abs(exact).max()
+        for x in rows()[:10]
+        for name, exact in results(before, x).items()
+    ]
+    assert np.mean(errors) < (0.03 if form == "int8" else 0.005)
 
 
 def by_value() -> tuple[Graph, ...]:
