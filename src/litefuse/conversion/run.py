@@ -280,8 +280,11 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
 
                 steps.begin("quantize")
                 quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=job.rnn_form)
-        if not traits_of(job.target).names and not job.tensor_names:
-            edit_file(partial, drop_names)
+        if job.micro_targets:
+            from litefuse.conversion.quantization.runtime_forms import write_for_micro  # few conversions are for it
+
+            nameless = not traits_of(job.target).names and not job.tensor_names
+            edit_file(partial, write_for_micro, *([drop_names] if nameless else []))
         renamed: dict[str, dict[str, dict[str, str]]] = {}
         if job.finish:
             from litefuse.litert.metadata.finish import finish_file  # few models need it
