@@ -108,7 +108,11 @@ def test_a_loop_that_is_kept(tmp_path: Path) -> None:
     loop, product = sorted(found.floats, key=lambda each: each.op != "WHILE")
     assert (loop.op, loop.reason) == ("WHILE", "kept in floating point, as requested")
     assert product == FloatOp(
-        "FULLY_CONNECTED", "product", "hybrid", "in a loop, where only weights become integers", 32 * 32
+        "FULLY_CONNECTED",
+        "product",
+        "hybrid",
+        "in a loop that stays in floating point, where only weights become integers",
+        32 * 32,
     )
     assert quantize_model(before, tmp_path / "after.tflite", "int8", samples).kinds == OpKinds(2, 0, 0)
 

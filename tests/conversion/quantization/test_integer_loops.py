@@ -21,8 +21,7 @@ from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
 STEPS, WIDTH = 7, 6
-RANDOM = np.random.default_rng(5)
-WEIGHTS = (RANDOM.normal(size=(WIDTH, WIDTH)) * 0.4).astype(np.float32)
+WEIGHTS = (np.random.default_rng(5).normal(size=(WIDTH, WIDTH)) * 0.4).astype(np.float32)
 _Array = npt.NDArray[np.float32]
 Build = Callable[[], tuple[Graph, ...]]
 
@@ -74,11 +73,10 @@ def cell() -> tuple[Graph, ...]:
 
 
 def swapped() -> tuple[Graph, ...]:
-    """``a, b = b, 0.5 a + x``: a value goes from one place to another."""
+    """``a, b = b, W a + x``: a value goes from one place to another."""
     condition, body, (x, a, b) = counting(3)
-    half = body.tensor("half", [], value=0.5)
     less = body.tensor("less", [1, WIDTH])
-    body.builtin("MUL", [a, half], [less])
+    dense(body, a, less)
     body.outputs += [x, b]
     body.builtin("ADD", [less, x], [body.output("sum", [1, WIDTH])])
     return looped(condition, body, "x", 0.5, 0.0), condition, body
@@ -89,9 +87,8 @@ def replaced() -> tuple[Graph, ...]:
     condition, body, (x, a, b) = counting(3)
     constant = body.tensor("constant", [1, WIDTH], value=np.full((1, WIDTH), -2.0))
     body.outputs += [x, constant]
-    half, less = body.tensor("half", [], value=0.5), body.tensor("less", [1, WIDTH])
-    total = body.tensor("total", [1, WIDTH])
-    body.builtin("MUL", [b, half], [less])
+    less, total = body.tensor("less", [1, WIDTH]), body.tensor("total", [1, WIDTH])
+    dense(body, b, less)
     body.builtin("ADD", [less, a], [total])
     body.builtin("ADD", [total, x], [body.output("sum", [1, WIDTH])])
     return looped(condition, body, "x", 0.5, 0.0), condition, body
@@ -131,7 +128,8 @@ def shared() -> tuple[Graph, ...]:
 
 
 def rows() -> list[_Array]:
-    return [RANDOM.normal(size=(1, WIDTH)).astype(np.float32) for _ in range(30)]
+    random = np.random.default_rng(3)
+    return [random.normal(size=(1, WIDTH)).astype(np.float32) for _ in range(30)]
 
 
 def results(path: Path, x: _Array) -> dict[str, Any]:

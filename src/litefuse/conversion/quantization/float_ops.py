@@ -35,10 +35,10 @@ _CALLERS = {
     "CALL_ONCE": "the initialization of states",
     "IF": "a branch",
     "STABLEHLO_COMPOSITE": "the decomposition of a composite",
-    "WHILE": "a loop",
+    "WHILE": "a loop that stays in floating point",
 }
-# The ops whose weights become smaller without samples, and the positions of those operands that are biases.
-_BIASES = {
+#: The ops whose weights become smaller without samples, and the positions of those operands that are biases.
+BIASES = {
     "BATCH_MATMUL": -1,
     "CONV_2D": 2,
     "DEPTHWISE_CONV_2D": 2,
@@ -175,7 +175,7 @@ class _Ops:
         total, smaller = 0, False
         for position, operand in enumerate(op.inputs):
             stored = self._stored.get(operand, operand)
-            if position == _BIASES.get(op.name) or not self._graph.is_constant(stored):
+            if position == BIASES.get(op.name) or not self._graph.is_constant(stored):
                 continue
             quantized = operand in self._stored or self._graph.is_quantized(stored)
             if quantized or self._is_real(stored):
@@ -223,7 +223,7 @@ def _of_weights(op: FloatOp, reasons: Collection[str]) -> FloatOp | None:
         return None
     if op.reason == _KEPT or op.name in reasons:
         return op
-    if op.op in _BIASES:
+    if op.op in BIASES:
         return replace(op, reason="too few weights, or a constant as the first factor")
     if op.weights < _SMALL:
         return None

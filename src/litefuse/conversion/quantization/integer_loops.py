@@ -10,6 +10,7 @@ import numpy as np
 
 from litefuse.conversion.quantization.adjusted_ranges import covers
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.float_ops import BIASES
 from litefuse.conversion.quantization.moved_constants import integers_of
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
 from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, symmetric
@@ -28,7 +29,8 @@ _JOINING = {"DYNAMIC_UPDATE_SLICE": 0, "SELECT_V2": 1}
 def integer_bodies(model: Any, ranges: Ranges, kept: Collection[str]) -> set[int]:
     """Returns the numbers of the subgraphs that are bodies of loops, in signatures and such loops, and can be integers.
 
-    The number of steps must not depend on what is rounded: such a loop might not end.
+    The number of steps must not depend on what is rounded: such a loop might not end. And its steps must be those of a
+    network: other loops are algorithms, such as decompositions of matrices, which need exact numbers.
 
     Args:
         model: The model in floating point, as the schema's objects.
@@ -47,7 +49,8 @@ def integer_bodies(model: Any, ranges: Ranges, kept: Collection[str]) -> set[int
             results = [int(result) for step in steps for result in step.outputs if result >= 0]
             real = [body.name(result) for result in results if body.is_type(result, "float32")]
             is_kept = any(graph.name(result) in kept for result in op.outputs)
-            if is_kept or not all(name in ranges for name in real) or not _is_counted(*_subgraphs(graphs, op)):
+            is_network = _is_counted(*_subgraphs(graphs, op)) and _has_layers(graphs, number)
+            if is_kept or not is_network or not all(name in ranges for name in real):
                 others.add(number)
             elif number not in bodies:
                 bodies.add(number)
@@ -70,6 +73,17 @@ def _is_counted(body: GraphEditor, condition: GraphEditor) -> bool:
         pending += [(body, int(body.graph.outputs[place])) for place in new]
         places |= new
     return True
+
+
+def _has_layers(graphs: list[GraphEditor], number: int) -> bool:
+    """Whether a subgraph, or a loop in it, multiplies with weights."""
+    graph = graphs[number]
+    return any(
+        _has_layers(graphs, int(op.builtinOptions.bodySubgraphIndex))
+        if graph.kind(op) == "WHILE"
+        else graph.kind(op) in BIASES and any(graph.is_constant(int(operand)) for operand in op.inputs)
+        for op in graph.ops or ()
+    )
 
 
 def carried_ranges(model: Any, bodies: Collection[int], ranges: Ranges, bits: int) -> Ranges:

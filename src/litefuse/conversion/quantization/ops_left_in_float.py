@@ -79,9 +79,6 @@ class _Tensors(GraphEditor):
         """Returns the bytes of a constant; None for other tensors."""
         return self.model.buffers[self.tensor(index).buffer].data
 
-    def is_constant(self, index: int) -> bool:
-        return self.data(index) is not None
-
     def ends(self, index: int) -> tuple[float, float] | None:
         """Returns the least and the largest number of a tensor; of a constant, of their absolute values."""
         data = self.data(index)
