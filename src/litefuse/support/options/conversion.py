@@ -395,9 +395,10 @@ class Conversion(OnSteps, Writing):
     target: str | Iterable[str] = option(
         default="cpu",
         help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU "
-        "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu, micro and "
-        "ethos-u, recurrent layers become one op or are unrolled, and all sizes are fixed: the batch is 1 unless "
-        "{batch} or {shapes} sets it. For litert and openvino, recurrent layers are loops.",
+        "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu and ethos-u, "
+        "recurrent layers become one op or are unrolled; for micro, these or a loop, whichever is smallest; for litert "
+        "and openvino, loops. For gpu, micro and ethos-u, all sizes are fixed: the batch is 1 unless {batch} or "
+        "{shapes} sets it.",
         is_repeated=True,
     )
     composites: CompositeForm | Mapping[str, CompositeForm] = option(
