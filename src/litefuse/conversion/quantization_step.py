@@ -142,6 +142,8 @@ def _quantized(
     traits = traits_of(job.target)
     if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
         job = replace(job, quantization=job.quantization._replace(lookups_of_one_scale=True))
+    if not traits.integer_loops:
+        job = replace(job, quantization=job.quantization._replace(loops_of_integers=False))
     if job.quantize in INTEGER_ACTIVATIONS:
         kept = kept_results(path, job.quantization)
         edit_file(path, lambda model: fuse_activations(model, kept))

@@ -13,6 +13,7 @@ class TargetTraits(NamedTuple):
         runtime: What runs or compiles the model, for messages.
         dynamic: Whether dimensions may be known only in a call.
         loops: Whether recurrent layers may be loops; else each becomes one op, or is unrolled.
+        integer_loops: Whether it computes right what loops of integers do.
         variables: Whether it takes variable tensors, in which recurrent ops keep their state; else there are none of
             these ops.
         left_loops: What becomes of loops where it has none.
@@ -32,6 +33,7 @@ class TargetTraits(NamedTuple):
     runtime: str = "LiteRT"
     dynamic: bool = True
     loops: bool = True
+    integer_loops: bool = True
     variables: bool = True
     left_loops: str = ""
     lacking: frozenset[str] = frozenset()
@@ -68,6 +70,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         " and ".join(trait.runtime for trait in traits),
         dynamic=all(trait.dynamic for trait in traits),
         loops=all(trait.loops for trait in traits),
+        integer_loops=all(trait.integer_loops for trait in traits),
         variables=all(trait.variables for trait in traits),
         left_loops=", and ".join(trait.left_loops for trait in traits if trait.left_loops),
         lacking=frozenset(lacking),

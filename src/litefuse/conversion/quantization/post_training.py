@@ -177,7 +177,9 @@ class _Task:
         model = read_model(self.path)
         ranges = ranges_of_empty_tensors(model) | ranges
         bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
-        bodies = set[int]() if bits is None else integer_bodies(model, ranges, self.kept)
+        bodies = set[int]()
+        if bits is not None and self.options.loops_of_integers:
+            bodies = integer_bodies(model, ranges, self.kept)
         ranges = carried_ranges(model, bodies, ranges, bits or 8)
         self.masked = masked_tensors(model, ranges, bodies)
         check_finite(ranges, self.masked)

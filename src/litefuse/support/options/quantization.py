@@ -65,6 +65,7 @@ class QuantizationOptions(NamedTuple):
         keep_float_ops: The kinds of ops that do.
         recipe: The entries of the user's recipe, for the form ``recipe``.
         lookups_of_one_scale: Whether the rows of a table share a scale, too, where activations are integers.
+        loops_of_integers: Whether loops compute in integers, too, where activations are.
     """
 
     weight_bits: WeightBits = 8
@@ -75,6 +76,7 @@ class QuantizationOptions(NamedTuple):
     keep_float_ops: tuple[str, ...] = ()
     recipe: tuple[Mapping[str, Any], ...] = ()
     lookups_of_one_scale: bool = False
+    loops_of_integers: bool = True
 
     @property
     def block_size(self) -> int:
