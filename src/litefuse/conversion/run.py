@@ -34,7 +34,6 @@ from litefuse.ir.mlir import COUNTS, func, ir, mlir_context
 from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.kernels import PACK
-from litefuse.litert.export.edited_file import drop_names, edit_file
 from litefuse.litert.export.op_codes import ModelSummary, check_runtime, runtime_of
 from litefuse.litert.runtime.custom_op import package_kernels
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
@@ -282,6 +281,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
                 quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=job.rnn_form)
         if job.micro_targets:
             from litefuse.conversion.quantization.runtime_forms import write_for_micro  # few conversions are for it
+            from litefuse.litert.export.edited_file import drop_names, edit_file
 
             nameless = not traits_of(job.target).names and not job.tensor_names
             edit_file(partial, write_for_micro, *([drop_names] if nameless else []))

@@ -159,7 +159,7 @@ def test_all_of_a_loop(tmp_path: Path, build: Build, form: QuantizationForm) -> 
         assert not any(graph.is_type(index, "float32") for index in range(len(graph.graph.tensors)))
     for graph in graphs:
         for op in (op for op in graph.ops if graph.kind(op) == "WHILE"):
-            body = graphs[op.builtinOptions.bodySubgraphIndex]
+            body = graphs[int(op.builtinOptions.bodySubgraphIndex)]
             for place, index in enumerate(map(int, op.inputs)):
                 scales = {body.scale(body.graph.inputs[place]), body.scale(body.graph.outputs[place])}
                 assert scales == {graph.scale(index)} == {graph.scale(op.outputs[place])}

@@ -137,7 +137,7 @@ def _loops(graphs: list[GraphEditor], bodies: Collection[int]) -> Iterator[tuple
 def _subgraphs(graphs: list[GraphEditor], op: Any) -> tuple[GraphEditor, GraphEditor]:
     """Returns the body and the condition of a loop."""
     options = op.builtinOptions
-    return graphs[options.bodySubgraphIndex], graphs[options.condSubgraphIndex]
+    return graphs[int(options.bodySubgraphIndex)], graphs[int(options.condSubgraphIndex)]
 
 
 def _real_places(body: GraphEditor) -> list[int]:
@@ -147,8 +147,9 @@ def _real_places(body: GraphEditor) -> list[int]:
 def _of_one_scale(graph: GraphEditor, op: Any) -> list[tuple[str, str]]:
     """Returns the pairs of an op's tensors that need one scale, or that are better off with one."""
     kind, result = graph.kind(op), int(op.outputs[0])
-    operands = op.inputs[:1] if kind in _MOVING else op.inputs[_JOINING[kind] :] if kind in _JOINING else []
-    real = [index for index in map(int, operands) if graph.is_type(index, "float32")]
+    inputs = [int(index) for index in op.inputs]
+    operands = inputs[:1] if kind in _MOVING else inputs[_JOINING[kind] :] if kind in _JOINING else []
+    real = [index for index in operands if graph.is_type(index, "float32")]
     return [(graph.name(result), graph.name(operand)) for operand in real if graph.constant(operand) is None]
 
 
