@@ -193,6 +193,35 @@ def _attention(layers: Any, x: Any) -> Any:
     return layers.Dense(3, activation="softmax")(layers.GlobalAveragePooling1D()(x))
 
 
+def _vit(layers: Any, x: Any) -> Any:
+    tf = importlib.import_module("tensorflow")
+
+    class Tokens(layers.Layer):
+        """A class token before the patches, and the positions of all."""
+
+        def build(self, shape: Any) -> None:
+            self.token = self.add_weight(name="token", shape=(1, 1, shape[-1]), initializer="random_normal")
+            self.places = self.add_weight(
+                name="places", shape=(1, shape[1] + 1, shape[-1]), initializer="random_normal"
+            )
+
+        def call(self, patches: Any) -> Any:
+            token = tf.broadcast_to(self.token, [tf.shape(patches)[0], 1, patches.shape[-1]])
+            return tf.concat([token, patches], 1) + self.places
+
+        def compute_output_shape(self, shape: Any) -> Any:
+            return (shape[0], shape[1] + 1, shape[2])
+
+    x = Tokens()(layers.Reshape((16, 16))(layers.Conv2D(16, 4, 4)(x)))
+    for _ in range(2):
+        y = layers.LayerNormalization(epsilon=1e-6)(x)
+        x = layers.Add()([x, layers.MultiHeadAttention(2, 8)(y, y)])
+        y = layers.Dense(32, activation="gelu")(layers.LayerNormalization(epsilon=1e-6)(x))
+        x = layers.Add()([x, layers.Dense(16)(y)])
+    x = layers.Cropping1D((0, 16))(layers.LayerNormalization(epsilon=1e-6)(x))
+    return layers.Dense(5, activation="softmax")(layers.Flatten()(x))
+
+
 def _gelu_mixer(layers: Any, x: Any) -> Any:
     y = layers.Permute((2, 1))(layers.Dense(20, activation="gelu")(layers.Permute((2, 1))(x)))
     return layers.Dense(3)(layers.GlobalAveragePooling1D()(layers.Dense(8, activation="gelu")(y)))
@@ -266,6 +295,7 @@ KINDS: Mapping[str, tuple[tuple[int, ...], Callable[[Any, Any], Any]]] = {
     "stacked_lstm": (_SERIES, _stacked("LSTM")),
     "stacked_gru": (_SERIES, _stacked("GRU")),
     "attention": (_SERIES, _attention),
+    "vit": (_IMAGE, _vit),
     "gelu_mixer": (_SERIES, _gelu_mixer),
     "leaky_relu": (_IMAGE, _activation("leaky_relu")),
     "prelu": (_IMAGE, _activation("prelu")),

@@ -178,21 +178,21 @@ def test_masks_on_a_microcontroller(tensorflow: TensorFlow, ids: bool) -> None:
         np.testing.assert_allclose(micro, expected[number // 2]["y"], atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("case", "reason"),
-    [
-        (
-            Case("keras", "sequence LSTM", None, None),
-            r"'x' is \?,\?,4, and tflite-micro supports no dynamic dimensions",
-        ),
-        (Case("v1", "peepholes LSTM", 1, 6), "peepholes, a projection"),
-    ],
-    ids=str,
-)
-def test_what_a_microcontroller_lacks(tensorflow: TensorFlow, case: Case, reason: str) -> None:
-    path = tensorflow.save(recurrent_models.build, *case)
+def test_what_a_microcontroller_lacks(tensorflow: TensorFlow) -> None:
+    path = tensorflow.save(recurrent_models.build, *Case("keras", "sequence LSTM", None, None))
+    reason = r"'x' is \?,\?,4, and tflite-micro supports no dynamic dimensions"
     with pytest.raises(litefuse.LitefuseError, match=reason):
         litefuse.convert(path, target="micro")
+
+
+def test_an_lstm_that_microcontrollers_have_no_op_of(tensorflow: TensorFlow) -> None:
+    """It stays a loop; without one, it is refused."""
+    path = tensorflow.save(recurrent_models.build, *Case("v1", "peepholes LSTM", 1, 6))
+    with pytest.raises(litefuse.LitefuseError, match="peepholes, a projection"):
+        litefuse.convert(path, target="ethos-u")
+    result = litefuse.convert(path, target="micro")
+    assert "WHILE" in result.report.op_counts
+    assert [check.verdict for check in result.report.target_checks] == ["accelerated"]
 
 
 def test_given_states_of_dynamic_sizes(tensorflow: TensorFlow) -> None:
@@ -318,7 +318,7 @@ def test_several_targets(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(recurrent_models.build, "keras", "sequence LSTM", None, 6)
     result = litefuse.convert(path, target=["litert", "micro"])
     assert "UNIDIRECTIONAL_SEQUENCE_LSTM" not in result.report.op_counts
-    assert "WHILE" not in result.report.op_counts
+    assert [form.form for form in result.report.forms if form.chosen] == ["a loop"]
     assert [(each.target, each.verdict) for each in result.report.target_checks] == [
         ("litert", "accelerated"),
         ("micro", "accelerated"),

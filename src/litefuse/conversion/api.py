@@ -103,7 +103,12 @@ def convert(model: object, options: Conversion) -> ConversionResult:
             if not debug.in_process:
                 job = replace(job, plug_ins=find_plug_ins(), registered=pickle_registered(), kernels=_kernels())
             run = convert_here if debug.in_process else convert_in_worker
-            report = run(job, on_step)
+            if options.checks.targets and job.chooses_form:
+                from litefuse.conversion.recurrent_forms import convert_to_smallest
+
+                report, job = convert_to_smallest(job, lambda form: run(form, on_step), on_step)
+            else:
+                report = run(job, on_step)
             source_size = source.size(job.source)
             if options.composites.generates or options.generate_kernels:
                 from litefuse.conversion.generating import with_kernels

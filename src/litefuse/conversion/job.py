@@ -26,6 +26,7 @@ class ConversionJob(Record):
         output: The file to write the model to, atomically.
         options: What users choose, without what runs in their process.
         samples: The representative dataset, for forms of quantization that need one.
+        unroll: Whether loops are unrolled for a target that would rather have none.
         finish: Metadata, associated files and other names of inputs and outputs for the written file; None: none.
         plug_ins: The entry points of installed packages; None: they are found when needed.
         registered: The fusions registered by the caller, pickled: a list of (names, class).
@@ -39,6 +40,7 @@ class ConversionJob(Record):
     output: Path
     options: Conversion = field(default_factory=Conversion)
     samples: Samples | None = None
+    unroll: bool = True
     finish: Finish | None = None
     plug_ins: tuple[PlugIn, ...] | None = None
     registered: bytes | None = None
@@ -46,6 +48,22 @@ class ConversionJob(Record):
     fatal_kernels: Mapping[str, str] = field(default_factory=dict[str, str])
     mapped_from: int = 1 << 13
     save_module_before: str | None = None
+
+    @property
+    def micro_targets(self) -> tuple[str, ...]:
+        """The variants of tflite-micro among the targets."""
+        return tuple(target for target in self.options.target if target.partition(":")[0] == "micro")
+
+    @property
+    def chooses_form(self) -> bool:
+        """Whether the form of recurrent layers is that which is the smallest in tflite-micro."""
+        others = tuple(target for target in self.options.target if target not in self.micro_targets)
+        return self.options.rnn == "auto" and len(self.micro_targets) == 1 and traits_of(others or ("cpu",)).loops
+
+    @property
+    def loops(self) -> bool:
+        """Whether loops stay loops."""
+        return traits_of(self.options.target).loops or self.options.rnn == "loop" or not self.unroll
 
     @property
     def rnn_form(self) -> RnnForm:

@@ -160,8 +160,7 @@ def _quantized(
             target,
             form,
             job.samples,
-            # Where tables are mixed with float32 all the same, it takes the first scale for all rows.
-            lookups_of_one_scale=not traits.mixed,
+            traits=traits,
             left=left,
             announce=announce,
         )

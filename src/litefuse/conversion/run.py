@@ -141,7 +141,7 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 def _convert(job: ConversionJob, steps: Steps) -> Report:
     COUNTS.clear()
     options, required, form = job.options, job.options.require_fused, job.options.quantize.scheme
-    target, rnn_chosen, loops_chosen = traits_of(options.target), options.rnn != "auto", options.rnn == "loop"
+    target, rnn_chosen = traits_of(options.target), options.rnn != "auto"
     retyping = _retyping(options)
     saved_model, imported, shapes = _import(job, steps, retyping)
     module = imported.module
@@ -157,7 +157,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         narrow=options.dtypes == "narrow",
         fake_quantization=_no_nodes() if form == "qat" else None,
         target=target,
-        unrolled=None if target.loops or loops_chosen else [],
+        unrolled=None if job.loops else [],
     )
     check = None
     if options.checks.fusions:
@@ -190,7 +190,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     log_composites(composites)
     check_fused(of_layers, composites, options.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
-    check_lowered(module, options.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=loops_chosen)
+    check_lowered(module, options.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.loops)
     if options.chosen_ops:
         from litefuse.support.options.names import check_allowed  # few conversions name ops
 
@@ -281,6 +281,12 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
 
                 steps.begin("quantize")
                 quantization, summary = quantize_file(partial, job, summary, steps.announce)
+        if job.micro_targets:
+            from litefuse.conversion.quantization.runtime_forms import write_for_micro  # few conversions are for it
+            from litefuse.litert.export.edited_file import drop_names, edit_file
+
+            nameless = not traits_of(job.options.target).names and not job.options.debug.tensor_names
+            edit_file(partial, write_for_micro, *([drop_names] if nameless else []))
         renamed: dict[str, dict[str, dict[str, str]]] = {}
         if job.finish:
             from litefuse.litert.metadata.finish import finish_file  # few models need it

@@ -13,6 +13,7 @@ class TargetTraits(NamedTuple):
         runtime: What runs or compiles the model, for messages.
         dynamic: Whether dimensions may be known only in a call.
         loops: Whether recurrent layers may be loops; else each becomes one op, or is unrolled.
+        integer_loops: Whether it computes right what loops of integers do.
         variables: Whether it takes variable tensors, in which recurrent ops keep their state; else there are none of
             these ops.
         left_loops: What becomes of loops where it has none.
@@ -25,12 +26,14 @@ class TargetTraits(NamedTuple):
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
         max_rank: The highest rank of what ops compute with; None for any.
+        names: Whether a file for it has the names of tensors inside the model.
         composites: The names of composites that it computes as one op: layers of these names are kept as such.
     """
 
     runtime: str = "LiteRT"
     dynamic: bool = True
     loops: bool = True
+    integer_loops: bool = True
     variables: bool = True
     left_loops: str = ""
     lacking: frozenset[str] = frozenset()
@@ -42,6 +45,7 @@ class TargetTraits(NamedTuple):
     shrinks_axes: bool = True
     plain_operands: bool = False
     max_rank: int | None = None
+    names: bool = True
     composites: frozenset[str] = frozenset()
 
     @property
@@ -66,6 +70,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         " and ".join(trait.runtime for trait in traits),
         dynamic=all(trait.dynamic for trait in traits),
         loops=all(trait.loops for trait in traits),
+        integer_loops=all(trait.integer_loops for trait in traits),
         variables=all(trait.variables for trait in traits),
         left_loops=", and ".join(trait.left_loops for trait in traits if trait.left_loops),
         lacking=frozenset(lacking),
@@ -77,5 +82,6 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         shrinks_axes=all(trait.shrinks_axes for trait in traits),
         plain_operands=any(trait.plain_operands for trait in traits),
         max_rank=min((trait.max_rank for trait in traits if trait.max_rank is not None), default=None),
+        names=any(trait.names for trait in traits),
         composites=frozenset[str].intersection(*(trait.composites for trait in traits)),
     )

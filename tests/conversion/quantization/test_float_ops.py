@@ -13,6 +13,7 @@ from litefuse.conversion.quantization.float_ops import ops_by_kind, require_inte
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import QuantizationError
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import QuantizationOptions
 from litefuse.support.report.quantized import FloatOp, OpKinds
 from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.litert.runtime.models import Graph, model
@@ -97,16 +98,23 @@ def looped() -> tuple[Graph, Graph, Graph]:
     return graph, condition, body
 
 
-def test_in_a_loop_only_weights_are_integers(tmp_path: Path) -> None:
+def test_a_loop_that_is_kept(tmp_path: Path) -> None:
+    """Only weights become integers in it; without that, all does."""
     before = saved(tmp_path / "before.tflite", *looped())
     samples = take_samples([np.random.default_rng(4).normal(size=(1, 32)).astype(np.float32) for _ in range(4)])
-    found = quantize_model(before, tmp_path / "after.tflite", "int8", samples)
+    kept = QuantizationOptions(keep_float_ops=("WHILE",))
+    found = quantize_model(before, tmp_path / "after.tflite", "int8", samples, options=kept)
     assert found.kinds == OpKinds(0, 1, 1)
     loop, product = sorted(found.floats, key=lambda each: each.op != "WHILE")
-    assert (loop.op, loop.reason) == ("WHILE", "it runs a loop, which keeps its types")
+    assert (loop.op, loop.reason) == ("WHILE", "kept in floating point, as requested")
     assert product == FloatOp(
-        "FULLY_CONNECTED", "product", "hybrid", "in a loop, where only weights become integers", 32 * 32
+        "FULLY_CONNECTED",
+        "product",
+        "hybrid",
+        "in a loop that stays in floating point, where only weights become integers",
+        32 * 32,
     )
+    assert quantize_model(before, tmp_path / "after.tflite", "int8", samples).kinds == OpKinds(2, 0, 0)
 
 
 def test_reasons_in_a_file_that_is_not_quantized(tmp_path: Path) -> None:

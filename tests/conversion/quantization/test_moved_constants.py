@@ -159,7 +159,7 @@ def test_a_table_of_one_scale(tmp_path: Path, one_scale: bool) -> None:
     """With ``granularity="tensor"``, or where a target reads one scale alone, as tflite-micro does."""
     before, after = saved(tmp_path / "before.tflite", looked_up()), tmp_path / "after.tflite"
     options = litefuse.Quantization("int16", granularity="channel" if one_scale else "tensor")
-    quantize_model(before, after, options, take_samples(IDS), lookups_of_one_scale=one_scale)
+    quantize_model(before, after, options, take_samples(IDS), traits=traits_of("micro") if one_scale else None)
     (lookup,) = [each for each in Model(after.read_bytes()).graphs[0].ops if each.name == "EMBEDDING_LOOKUP"]
     assert lookup.version == 1
     y = Interpreter(after).get_signature_runner()(ids=IDS[5])["y"]

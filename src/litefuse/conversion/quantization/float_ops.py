@@ -36,10 +36,10 @@ _CALLERS = {
     "CALL_ONCE": "the initialization of states",
     "IF": "a branch",
     "STABLEHLO_COMPOSITE": "the decomposition of a composite",
-    "WHILE": "a loop",
+    "WHILE": "a loop that stays in floating point",
 }
-# The ops whose weights become smaller without samples, and the positions of those operands that are biases.
-_BIASES = {
+#: The ops whose weights become smaller without samples, and the positions of those operands that are biases.
+BIASES = {
     "BATCH_MATMUL": -1,
     "CONV_2D": 2,
     "DEPTHWISE_CONV_2D": 2,
@@ -176,7 +176,7 @@ class _Ops:
         total, smaller = 0, False
         for position, operand in enumerate(op.inputs):
             stored = self._stored.get(operand, operand)
-            if position == _BIASES.get(op.name) or not self._graph.is_constant(stored):
+            if position == BIASES.get(op.name) or not self._graph.is_constant(stored):
                 continue
             quantized = operand in self._stored or self._graph.is_quantized(stored)
             if quantized or self._is_real(stored):
@@ -202,6 +202,8 @@ class _Ops:
             return f"in {self._place}, where only weights become integers"
         if any(name in self._masked for name in names):
             return "masks are among its numbers, whose scale leaves nothing of the others"
+        if op.callees and op.name == "WHILE" and self.is_quantized(op):
+            return "ops in its loop stay in floating point"
         if op.callees:
             return f"it runs {_CALLERS.get(op.name, 'another subgraph')}, which keeps its types"
         other = {str(self._graph.tensor(real).dtype) for real in self.reals(op)} - {"float32"}
@@ -222,7 +224,7 @@ def _of_weights(op: FloatOp, reasons: Collection[str]) -> FloatOp | None:
         return None
     if op.reason == _KEPT or op.name in reasons:
         return op
-    if op.op in _BIASES:
+    if op.op in BIASES:
         return replace(op, reason="too few weights, or a constant as the first factor")
     if op.weights < _SMALL:
         return None
@@ -237,8 +239,9 @@ def quantizable_ops() -> frozenset[str]:
 
 
 def _places(model: Model) -> Iterator[tuple[int, str]]:
-    """Yields the subgraphs that other subgraphs run, and what they are for these."""
+    """Yields the subgraphs that other subgraphs run, and what they are for these, but for bodies with integers."""
     for graph in model.graphs:
         for op in graph.ops:
-            for callee in op.callees:
-                yield callee, _CALLERS.get(op.name, "another subgraph")
+            carries_integers = op.name == "WHILE" and any(map(graph.is_quantized, op.inputs))
+            for callee in op.callees[:1] if carries_integers else op.callees:
+                yield callee, "a condition" if carries_integers else _CALLERS.get(op.name, "another subgraph")

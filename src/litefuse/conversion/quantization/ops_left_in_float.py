@@ -8,7 +8,7 @@ until the masks are gone: SOFTMAX returns numbers from 0 to 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -26,18 +26,19 @@ _LARGE = 1000.0
 _TIMES = 100.0
 
 
-def masked_tensors(model: Any, ranges: Ranges) -> set[str]:
+def masked_tensors(model: Any, ranges: Ranges, bodies: Collection[int] = ()) -> set[str]:
     """Returns the results of those ops in a model's signatures that have masks in their operands or results.
 
     Args:
         model: The model, as the schema's objects.
         ranges: The ranges of its tensors, which may be infinite.
+        bodies: The bodies of loops that are searched too.
 
     Returns:
         The tensors' names.
     """
     names: set[str] = set()
-    for number in {signature.subgraphIndex for signature in model.signatureDefs or ()}:
+    for number in {*bodies, *(int(signature.subgraphIndex) for signature in model.signatureDefs or ())}:
         names.update(_masked(_Tensors(model, number, ranges)))
     return names
 
@@ -85,9 +86,6 @@ class _Tensors(GraphEditor):
     def data(self, index: int) -> Any | None:
         """Returns the bytes of a constant; None for other tensors."""
         return self.model.buffers[self.tensor(index).buffer].data
-
-    def is_constant(self, index: int) -> bool:
-        return self.data(index) is not None
 
     def ends(self, index: int) -> tuple[float, float] | None:
         """Returns the least and the largest number of a tensor; of a constant, of their absolute values."""

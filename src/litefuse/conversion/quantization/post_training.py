@@ -22,6 +22,7 @@ from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.effect import CalibrationObserver, measured_effect
 from litefuse.conversion.quantization.float_ops import quantizable_ops
+from litefuse.conversion.quantization.integer_loops import carried_ranges, integer_bodies, make_loops_integer
 from litefuse.conversion.quantization.integer_ops import (
     hand_ranges_on,
     make_ops_integer,
@@ -54,6 +55,7 @@ from litefuse.conversion.quantization.states.sums import summing_states
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file, edit_file
 from litefuse.litert.runtime.schema_objects import op_name, tensor_name
+from litefuse.litert.targets import TargetTraits, traits_of
 from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.report.quantized import MixedPrecision
@@ -72,7 +74,7 @@ def quantize_model(
     quantization: QuantizationForm | Quantization,
     samples: Samples | None = None,
     *,
-    lookups_of_one_scale: bool = False,
+    traits: TargetTraits | None = None,
     left: list[FloatLayer] | None = None,
     announce: Callable[[str], None] = lambda _: None,
 ) -> Difference:
@@ -84,7 +86,7 @@ def quantize_model(
         quantization: The form, or what users choose.
         samples: Inputs to calibrate the ranges of activations, for the forms that need them; with ``auto``, what the
             error is measured on.
-        lookups_of_one_scale: Whether the rows of a table share a scale, too, where activations are integers.
+        traits: What the target runs; None: LiteRT on a CPU.
         left: Filled with the recurrent ops that stay in floating point, though the form is of integers.
         announce: Called with the progress.
 
@@ -97,7 +99,9 @@ def quantize_model(
     assert options.scheme is not None
     check_named(path, options)
     calls = None if samples is None else calls_of(samples, path)
-    task = _Task(path, target, options.scheme, options, lookups_of_one_scale, kept_results(path, options), announce)
+    task = _Task(
+        path, target, options.scheme, options, traits or traits_of("cpu"), kept_results(path, options), announce
+    )
     task.float_layers = left if left is not None else []
     if options.scheme == "auto":
         task.mix(options.max_error or 0.0, calls)
@@ -128,7 +132,7 @@ class _Task:
         target: The file for the quantized one.
         form: The form.
         options: What users choose.
-        lookups_of_one_scale: Whether the rows of a table share a scale.
+        traits: What the target runs.
         kept: The names of results whose ops the user wants in floating point.
         announce: Called with the progress.
         masked: The names of tensors that stay in floating point for their masks.
@@ -142,7 +146,7 @@ class _Task:
     target: Path
     form: QuantizationForm
     options: Quantization
-    lookups_of_one_scale: bool
+    traits: TargetTraits
     kept: set[str]
     announce: Callable[[str], None]
     masked: set[str] = field(default_factory=set[str])
@@ -198,12 +202,16 @@ class _Task:
             raise LitefuseError("the model computes nothing in float32 that could become integers")
         model = read_model(path)
         ranges = ranges_of_empty_tensors(model) | ranges
-        self.masked = masked_tensors(model, ranges)
+        bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
+        bodies = set[int]()
+        if bits is not None and self.traits.integer_loops:
+            bodies = integer_bodies(model, ranges, self.kept)
+        ranges = carried_ranges(model, bodies, ranges, bits or 8)
+        self.masked = masked_tensors(model, ranges, bodies)
         check_finite(ranges, self.masked)
         lstms = LstmOps(path)
-        # The subgraphs of loops, branches and composites must have the types of their op, which is not quantized.
-        real = self.masked.union(_inner_tensors(model), lstms.kept_results() if self.form == "int8" else ())
-        bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
+        # The subgraphs of branches and composites must have the types of their op, which is not quantized.
+        real = self.masked.union(_inner_tensors(model, bodies), lstms.kept_results() if self.form == "int8" else ())
         sources: Mapping[str, str] = {}
         functions, looked_up = list[TableFunction](), set[str]()
         sums = summing_states(model) if bits == 8 else {}
@@ -223,9 +231,10 @@ class _Task:
         if bits is not None:
             ranges = tie_states(model, ranges, sources, bits, real | self.kept, states_apart)
         ranges = hand_ranges_on(share_ranges(model, ranges, sources, read_once(path), limits=bits == 8), sources)
+        ranges = carried_ranges(model, bodies, ranges, bits or 8)  # some of these have another one now
         if bits != 8 or self.options.has_mixed_activations:
             ranges = avoid_powers_of_two(ranges)
-        facts = replace(facts_of(path), real=real)
+        facts = replace(facts_of(path), real=real, carried=_carried(model, bodies))
         apart, of_outputs = (real | self.kept) - looked_up, bool(self.options.io[1])
 
         def edits(ranges: Ranges) -> Iterator[Edit]:
@@ -245,6 +254,7 @@ class _Task:
             yield from (share_buffers, mend_unread_results, partial(mend_shared_outputs, integers=of_outputs))
             if bits is not None:
                 finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
+                yield partial(make_loops_integer, bodies=bodies, ranges=ranges, bits=bits)
                 yield partial(move_integers, kept=self.kept | self.masked)
                 yield partial(make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=functions)
                 yield partial(
@@ -280,12 +290,22 @@ class _Task:
         return found
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
-        return recipe_of(self.options, replace(facts, lookups_of_one_scale=self.lookups_of_one_scale))
+        return recipe_of(self.options, replace(facts, lookups_of_one_scale=not self.traits.mixed))
 
 
-def _inner_tensors(model: Any) -> Iterator[str]:
-    """Yields the names of tensors in subgraphs that are not signatures: litert-quantizer identifies ops by names."""
+def _inner_tensors(model: Any, bodies: Collection[int]) -> Iterator[str]:
+    """Yields the names of tensors in subgraphs that are neither signatures nor bodies of integers.
+
+    litert-quantizer identifies ops by names.
+    """
     signatures = {signature.subgraphIndex for signature in model.signatureDefs or ()}
     for index, subgraph in enumerate(model.subgraphs):
-        if index not in signatures:
+        if index not in signatures and index not in bodies:
             yield from (tensor_name(tensor) for tensor in subgraph.tensors)
+
+
+def _carried(model: Any, bodies: Collection[int]) -> set[str]:
+    """Returns the names by which recipes know what these bodies take and give."""
+    graphs = [model.subgraphs[body] for body in bodies]
+    firsts = [(graph, ends[0]) for graph in graphs for ends in (graph.inputs, graph.outputs) if len(ends)]
+    return {tensor_name(graph.tensors[index]) for graph, index in firsts}

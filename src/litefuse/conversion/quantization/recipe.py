@@ -48,6 +48,7 @@ class ModelFacts:
         widths: How many weights a row has, of the ops whose weights may be put into blocks or rotated.
         real: The ops whose activations cannot be integers.
         wide: The ops whose activations become int16 in a model of int8.
+        carried: The first of the tensors that the bodies of loops take, and of those that they give.
     """
 
     products_of_constants: Collection[str] = ()
@@ -56,6 +57,7 @@ class ModelFacts:
     real: Collection[str] = ()
     lookups_of_one_scale: bool = False
     wide: Collection[str] = ()
+    carried: Collection[str] = ()
 
 
 def recipe_of(options: Quantization, facts: ModelFacts) -> Recipe:
@@ -76,7 +78,8 @@ def recipe_of(options: Quantization, facts: ModelFacts) -> Recipe:
     recipe += [_entry("(?:^)", operation) for operation in options.keep_float_ops]
     if form in INTEGER_ACTIVATIONS:  # what stays in floating point are ops: inputs and outputs are what was asked for
         recipe += _boundaries(INTEGER_ACTIVATIONS[form], options.io)
-        recipe += [_entry(f"(?:^){named(facts.real)}", boundary) for boundary in _BOUNDARIES if facts.real]
+        inner = {*facts.real, *facts.carried}
+        recipe += [_entry(f"(?:^){named(inner)}", boundary) for boundary in _BOUNDARIES if inner]
     return recipe
 
 
@@ -118,6 +121,7 @@ def _weights_alone(options: Quantization, facts: ModelFacts) -> Recipe:
 
 def _integers(bits: int, options: Quantization, facts: ModelFacts) -> Recipe:
     granularity = "TENSORWISE" if options.granularity == "tensor" else "CHANNELWISE"
+    # Where tables are mixed with float32 all the same, lookups take the first scale for all rows.
     rows = "TENSORWISE" if facts.lookups_of_one_scale else granularity
     # LiteRT reads a scale for each channel of DEPTHWISE_CONV_2D.
     real = {_ALL: granularity, "DEPTHWISE_CONV_2D": "CHANNELWISE", "EMBEDDING_LOOKUP": rows}

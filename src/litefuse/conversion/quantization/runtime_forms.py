@@ -1,4 +1,4 @@
-"""Ops of quantized models in the forms that runtimes take: older ones, their delegates, and Vela's NPUs.
+"""Ops in the forms that runtimes take: older ones, their delegates, microcontrollers, and Vela's NPUs.
 
 Each change takes the model, as the schema's objects, and returns whether it changed.
 """
@@ -15,6 +15,7 @@ import numpy as np
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.model_tables import ACTIVATIONS
+from litefuse.litert.runtime.schema_objects import dtype_of, made, set_options
 
 
 def flatten_products(model: Any) -> bool:
@@ -131,6 +132,55 @@ def _own_scale(scale: Scale, low: float, high: float) -> Scale:
     lowest = max(low, least)
     step = scale.scale if most <= high + half else (high - lowest) / 255
     return Scale(step, round(-lowest / step) - 128)
+
+
+def write_for_micro(model: Any) -> bool:
+    """Writes ops as others where tflite-micro has no kernel for int16, or for booleans::
+
+        %y = gather(%x, %at)   -->   %y = reshape(slice(%x, pack(%at, 0, 0), [1, 4, 5]))
+        %y = fill(%dims, %x)   -->   %y = broadcast_to(%x, %dims)
+
+    The former takes steps of a sequence, or of its mask, in loops; the latter begins what they write.
+    """
+    changed = False
+    for graph in editors_of(model):
+        for op in [*(graph.ops or ())]:
+            if graph.kind(op) == "FILL" and graph.is_type(int(op.outputs[0]), "int16"):
+                graph.add_op(op, "BROADCAST_TO", [*map(int, op.inputs)][::-1], [int(op.outputs[0])])
+            elif graph.kind(op) == "GATHER" and _takes_item(graph, op):
+                _slice_item(graph, op)
+            else:
+                continue
+            graph.remove_op(op)
+            changed = True
+    return changed
+
+
+def _takes_item(graph: GraphEditor, op: Any) -> bool:
+    """Whether GATHER takes one item of int16 or booleans along the first axis."""
+    taken, at, options = int(op.inputs[0]), int(op.inputs[1]), op.builtinOptions
+    shape = graph.shape(taken)
+    first = options is None or (options.axis in {0, -len(shape)} and not options.batchDims)
+    lacking = graph.is_type(taken, "int16") or graph.is_type(taken, "bool")
+    return first and lacking and not graph.shape(at) and graph.is_type(at, "int32") and min(shape, default=-1) > 0
+
+
+def _slice_item(graph: GraphEditor, op: Any) -> None:
+    taken, at, result = int(op.inputs[0]), int(op.inputs[1]), int(op.outputs[0])
+    name, (_, *item) = graph.name(result), graph.shape(taken)
+    zero, begin = (
+        graph.add_constant(f"{name}_zero", np.array(0, np.int32)),
+        graph.add_tensor(f"{name}_begin", [1 + len(item)], "int32"),
+    )
+    size, shape = (
+        graph.add_constant(f"{name}_{what}", np.array(sizes, np.int32))
+        for what, sizes in (("size", [1, *item]), ("shape", item))
+    )
+    part = graph.add_tensor(f"{name}_part", [1, *item], dtype_of(graph.tensor(taken)), graph.scale(taken))
+    packed = graph.add_op(op, "PACK", [at, *[zero] * len(item)], [begin])
+    set_options(packed, made("PackOptions", valuesCount=1 + len(item)))
+    graph.add_op(op, "SLICE", [taken, begin, size], [part])
+    graph.add_op(op, "RESHAPE", [part, shape], [result])
 
 
 # The ops that pass parts of a mask on.

@@ -210,6 +210,20 @@ def name_tensors(model: Any) -> bool:
     return renamed
 
 
+def drop_names(model: Any) -> bool:
+    """Takes the names of tensors from a model, but those of inputs and outputs of signatures."""
+    for number, graph in enumerate(model.subgraphs):
+        kept = {
+            entry.tensorIndex
+            for signature in model.signatureDefs or ()
+            for entry in (*(signature.inputs or ()), *(signature.outputs or ()))
+            if signature.subgraphIndex == number
+        }
+        for index, tensor in enumerate(graph.tensors):
+            tensor.name = tensor.name if index in kept else None
+    return True
+
+
 def sign(model: Any) -> bool:
     """Gives a model a signature if it has none; returns whether it had none.
 

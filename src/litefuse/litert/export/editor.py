@@ -84,6 +84,10 @@ class GraphEditor:
             )
         return np.frombuffer(bytes(data), kind).reshape(shape)
 
+    def is_constant(self, index: int) -> bool:
+        """Whether a tensor has data."""
+        return index >= 0 and self.model.buffers[self.tensor(index).buffer].data is not None
+
     def shares_constant(self, index: int) -> bool:
         """Whether more than one operand of the model reads a constant."""
         buffer = self.tensor(index).buffer

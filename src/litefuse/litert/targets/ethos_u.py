@@ -68,6 +68,7 @@ class EthosU(Target):
         runtime="Vela",
         left_loops="Vela leaves them to the CPU",
         int4=(),
+        names=True,  # Vela says by them what it leaves to the CPU
         # The last five run on the NPU, but litert-quantizer makes no integers of them.
         avoided=Micro.traits.avoided
         | {"REVERSE_V2", "SELECT_V2", "LEAKY_RELU", "MINIMUM", "NEG", "PRELU", "REDUCE_MAX"},

@@ -71,17 +71,19 @@ class Micro(Target):
     """The interpreter of microcontrollers, with the ops of its Python package."""
 
     name = "micro"
-    # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has.
+    # It plans its memory once, before the first call. It runs WHILE, but the integer LSTM is what CMSIS-NN has: which
+    # is smaller is measured (conversion/recurrent_forms.py).
     traits = TargetTraits(
         "tflite-micro",
         dynamic=False,
         loops=False,
-        left_loops="tflite-micro runs loops, in floating point",
+        left_loops="tflite-micro runs loops",
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"}),
         mixed=False,
         complex=False,
         int4=("tensor",),
         avoided=frozenset({"REDUCE_ANY", "SELECT", "TILE"}),
+        names=False,
     )
     table = MICRO_OPS
     hints = (

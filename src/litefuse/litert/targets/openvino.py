@@ -46,6 +46,7 @@ class OpenVINO(Target):
     name = "openvino"
     traits = TargetTraits(
         "OpenVINO",
+        integer_loops=False,  # its subgraphs take float32 for integers
         variables=False,
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"}),
         avoided=frozenset({"DYNAMIC_UPDATE_SLICE", "RELU_N1_TO_1"}),

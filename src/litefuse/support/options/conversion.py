@@ -307,6 +307,12 @@ class Debugging(Options):
         metavar="PASS",
         is_repeated=True,
     )
+    tensor_names: bool = option(
+        default=False,
+        help="Also write the names of tensors inside the model to a file for tflite-micro, which needs none.",
+        group=_DEBUGGING,
+        is_switch=True,
+    )
     in_process: bool = option(
         default=False,
         help="Convert in this process, so that breakpoint() works in plug-ins. TensorFlow must not be loaded.",
@@ -428,9 +434,10 @@ class Conversion(OnSteps, Writing):
         default="cpu",
         converter=all_names,
         help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU "
-        "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu, micro and "
-        "ethos-u, recurrent layers become one op or are unrolled, and all sizes are fixed: the batch is 1 unless "
-        "{batch} or {shapes} sets it. For litert and openvino, recurrent layers are loops.",
+        "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu and ethos-u, "
+        "recurrent layers become one op or are unrolled; for micro, these or a loop, whichever is smallest; for litert "
+        "and openvino, loops. For gpu, micro and ethos-u, all sizes are fixed: the batch is 1 unless {batch} or "
+        "{shapes} sets it.",
         is_repeated=True,
     )
     composites: CompositeForms = option(

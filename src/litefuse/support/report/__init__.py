@@ -9,6 +9,7 @@ from typing import Any, Literal
 from litefuse.support.records import Record
 from litefuse.support.report.entries import (
     ChainReport,
+    FormReport,
     KernelReport,
     LackingOpReport,
     LayerReport,
@@ -39,6 +40,7 @@ __all__ = [
     "CurvePoint",
     "FileCheckReport",
     "FloatOp",
+    "FormReport",
     "KernelReport",
     "LackingOpReport",
     "LayerDifference",
@@ -149,6 +151,7 @@ class Report(Shown, Record):
         composites: Every annotated function that the signatures reach, and every recognized layer.
         chains: The chains of ops that kernels were tried for, with ``generate_kernels``; None without.
         loops: Every loop and unrolled recurrent layer that remains, outside of annotated functions.
+        forms: The forms of recurrent layers that were made for tflite-micro, if there were several.
         recognizers: Every recognizer of a plug-in or of the program itself.
         layers: Every layer that litefuse knows by name, with what it became.
         near_layers: What is nearly such a layer.
@@ -189,6 +192,7 @@ class Report(Shown, Record):
     composites: tuple[CompositeReport, ...] = ()
     chains: tuple[ChainReport, ...] | None = None
     loops: tuple[LoopReport, ...] = ()
+    forms: tuple[FormReport, ...] = ()
     recognizers: tuple[RecognizerReport, ...] = ()
     layers: tuple[LayerReport, ...] = ()
     near_layers: tuple[NearLayerReport, ...] = ()

@@ -105,6 +105,7 @@ def _facts(report: Report, kernels: str, *, details: bool) -> Iterator[_Line]:
     yield from _fused(report.composites)
     if not details:  # which list them
         yield from _loops(report)
+    yield from _forms(report)
     yield from _kernels(report, kernels)
     if report.quantization is not None:
         from litefuse.support.report.quantized_sections import form_text  # few models are quantized
@@ -166,6 +167,17 @@ def _loops(report: Report) -> Iterator[_Line]:
         more = sum(map(len, layers.values())) - len(names)
         text = f"{listed(names, 2)}: {reason}"
         yield _Line("loops", f"{text}; and {more:,} more" if more else text)
+
+
+def _forms(report: Report) -> Iterator[_Line]:
+    """Compares the forms of recurrent layers, the chosen one first."""
+    texts: list[str] = []
+    for form in sorted(report.forms, key=lambda form: not form.chosen):
+        arena = "" if form.arena is None else f" and an arena of {form.arena:,}"
+        refused = f", which tflite-micro does not run ({form.problem})" if form.problem else ""
+        texts.append(f"{form.form}, {form.size:,} bytes{arena}{refused}")
+    if texts:
+        yield _Line("forms", f"{texts[0]}; not {'; nor '.join(texts[1:])}")
 
 
 def _kernels(report: Report, folder: str) -> Iterator[_Line]:

@@ -99,6 +99,24 @@ class LoopReport(Record):
     reason: str
 
 
+class FormReport(Record):
+    """A form of a model's recurrent layers that was made for tflite-micro.
+
+    Attributes:
+        form: What they are in it.
+        size: The file's size in bytes.
+        arena: The bytes of the smallest arena that tflite-micro loads it in; None where that is not known.
+        problem: Why tflite-micro does not run it; empty if nothing speaks against it.
+        chosen: Whether the output has this form.
+    """
+
+    form: str
+    size: int
+    arena: int | None = None
+    problem: str = ""
+    chosen: bool = False
+
+
 class RetypedReport(Record):
     """Something whose dtype was changed, as requested.
 

@@ -1,0 +1,331 @@
+"""Loops that compute in integers: what they carry from step to step is integers of one scale, as in their bodies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from litefuse.conversion.quantization.adjusted_ranges import covers
+from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.float_ops import BIASES
+from litefuse.conversion.quantization.moved_constants import integers_of
+from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
+from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, symmetric
+from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
+from litefuse.litert.runtime.schema_objects import dtype_of
+
+# The least and the largest integer of ops whose int8 result has a fixed scale, and which integer is 1.
+_FIXED = {"LOGISTIC": (0, 255, 256), "SOFTMAX": (0, 255, 256), "TANH": (-128, 127, 128)}
+_FIXED_INT16 = (-32767, 32767, 32768)
+# The ops whose result has the scale of the first operand.
+_MOVING = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE", "TRANSPOSE"})
+# The ops whose operands and result have one scale, and the first of these operands.
+_JOINING = {"DYNAMIC_UPDATE_SLICE": 0, "SELECT_V2": 1}
+
+
+def integer_bodies(model: Any, ranges: Ranges, kept: Collection[str]) -> set[int]:
+    """Returns the numbers of the subgraphs that are bodies of loops, in signatures and such loops, and can be integers.
+
+    The number of steps must not depend on what is rounded: such a loop might not end. And its steps must be those of a
+    network: other loops are algorithms, such as decompositions of matrices, which need exact numbers.
+
+    Args:
+        model: The model in floating point, as the schema's objects.
+        ranges: The ranges of its tensors; a loop that made no step in any call has none of its body.
+        kept: The names of the results of ops that stay in floating point.
+    """
+    graphs = editors_of(model)
+    bodies, others = set[int](), set[int]()
+    pending = [int(signature.subgraphIndex) for signature in model.signatureDefs or ()]
+    while pending:
+        graph = graphs[pending.pop()]
+        for op in (op for op in graph.ops or () if graph.kind(op) == "WHILE"):
+            number = int(op.builtinOptions.bodySubgraphIndex)
+            body = graphs[number]
+            steps = [step for step in body.ops or () if body.kind(step) != "WHILE"]  # whose results have no ranges
+            results = [int(result) for step in steps for result in step.outputs if result >= 0]
+            real = [body.name(result) for result in results if body.is_type(result, "float32")]
+            is_kept = any(graph.name(result) in kept for result in op.outputs)
+            is_network = _is_counted(*_subgraphs(graphs, op)) and _has_layers(graphs, number)
+            if is_kept or not is_network or not all(name in ranges for name in real):
+                others.add(number)
+            elif number not in bodies:
+                bodies.add(number)
+                pending.append(number)
+    return bodies - others
+
+
+def _is_counted(body: GraphEditor, condition: GraphEditor) -> bool:
+    """Whether integers alone say how many steps a loop makes."""
+    places: set[int] = set()
+    pending: list[tuple[GraphEditor, int]] = [(condition, int(condition.graph.outputs[0]))]
+    while pending:
+        graph, index = pending.pop()
+        if graph.is_type(index, "float32") and graph.constant(index) is None:
+            return False
+        op = graph.producer(index)
+        if op is not None:
+            pending += [(graph, int(operand)) for operand in op.inputs if operand >= 0 and graph.kind(op) != "SHAPE"]
+        new = {place for place, taken in enumerate(graph.graph.inputs) if taken == index} - places
+        pending += [(body, int(body.graph.outputs[place])) for place in new]
+        places |= new
+    return True
+
+
+def _has_layers(graphs: list[GraphEditor], number: int) -> bool:
+    """Whether a subgraph, or a loop in it, multiplies with weights."""
+    graph = graphs[number]
+    return any(
+        _has_layers(graphs, int(op.builtinOptions.bodySubgraphIndex))
+        if graph.kind(op) == "WHILE"
+        else graph.kind(op) in BIASES and any(graph.is_constant(int(operand)) for operand in op.inputs)
+        for op in graph.ops or ()
+    )
+
+
+def carried_ranges(model: Any, bodies: Collection[int], ranges: Ranges, bits: int) -> Ranges:
+    """Returns ranges in which a value that a loop carries has one range, wherever it stands.
+
+    That is as the operand of the body, as its result, and as the result of the loop; in the body, also where an op
+    hands the scale of a state on. So has the value before the first step, unless it is much smaller.
+
+    Args:
+        model: The model in floating point, as the schema's objects.
+        bodies: The bodies of the loops that become integers.
+        ranges: The ranges of its tensors.
+        bits: The bits of activations.
+    """
+    graphs, ties = editors_of(model), _Ties(ranges)
+    similar: list[tuple[str, str]] = []
+    for outer, op in _loops(graphs, bodies):
+        body, condition = _subgraphs(graphs, op)
+        for place in _real_places(body):
+            name = body.name(body.graph.inputs[place])
+            ties.join(name, condition.name(condition.graph.inputs[place]))
+            ties.join(name, outer.name(op.outputs[place]))
+            first, given = int(op.inputs[place]), int(body.graph.outputs[place])
+            if (constant := body.constant(given)) is not None:
+                ties.widen(name, constant)
+            else:
+                ties.join(name, body.name(given))
+            if (constant := outer.constant(first)) is not None:
+                ties.widen(name, constant)
+            else:
+                ties.widen(name, *ranges.get(outer.name(first), {}).values())
+                similar.append((name, outer.name(first)))
+    for body in (graphs[number] for number in sorted(bodies)):
+        for op in body.ops:
+            if (steps := _FIXED.get(body.kind(op))) is not None:
+                ties.fix(body.name(op.outputs[0]), *(steps if bits == 8 else _FIXED_INT16))
+            similar[:0] = _of_one_scale(body, op)
+    for pair in similar:
+        ties.join_similar(*pair)
+    return ties.ranges()
+
+
+def _loops(graphs: list[GraphEditor], bodies: Collection[int]) -> Iterator[tuple[GraphEditor, Any]]:
+    """Yields the loops with these bodies, with their subgraphs."""
+    for graph in graphs:
+        for op in [*(graph.ops or ())]:
+            if graph.kind(op) == "WHILE" and op.builtinOptions.bodySubgraphIndex in bodies:
+                yield graph, op
+
+
+def _subgraphs(graphs: list[GraphEditor], op: Any) -> tuple[GraphEditor, GraphEditor]:
+    """Returns the body and the condition of a loop."""
+    options = op.builtinOptions
+    return graphs[int(options.bodySubgraphIndex)], graphs[int(options.condSubgraphIndex)]
+
+
+def _real_places(body: GraphEditor) -> list[int]:
+    return [place for place, index in enumerate(body.graph.inputs) if body.is_type(index, "float32")]
+
+
+def _of_one_scale(graph: GraphEditor, op: Any) -> list[tuple[str, str]]:
+    """Returns the pairs of an op's tensors that need one scale, or that are better off with one."""
+    kind, result = graph.kind(op), int(op.outputs[0])
+    inputs = [int(index) for index in op.inputs]
+    operands = inputs[:1] if kind in _MOVING else inputs[_JOINING[kind] :] if kind in _JOINING else []
+    real = [index for index in operands if graph.is_type(index, "float32")]
+    return [(graph.name(result), graph.name(operand)) for operand in real if graph.constant(operand) is None]
+
+
+class _Ties:
+    """Groups of tensors that have one range each.
+
+    Args:
+        ranges: The ranges of the model's tensors.
+    """
+
+    def __init__(self, ranges: Ranges) -> None:
+        self._ranges = ranges
+        self._groups: dict[str, set[str]] = {}
+        self._fixed: dict[str, tuple[float, float, float]] = {}
+        self._values: dict[str, list[float]] = {}
+
+    def join(self, one: str, other: str) -> None:
+        """Gives the groups of two tensors one range."""
+        group = self._group(one) | self._group(other)
+        self._groups.update(dict.fromkeys(group, group))
+
+    def join_similar(self, one: str, other: str) -> None:
+        """Does so unless one of them would lose much."""
+        ends = [self._ends(self._group(name)) for name in (one, other)]
+        both = _as_range(*self._ends(self._group(one) | self._group(other)))
+        if all(low <= high and covers(both, _as_range(low, high)) for low, high in ends):
+            self.join(one, other)
+
+    def widen(self, name: str, *values: Any) -> None:
+        """Includes values in the range of a tensor."""
+        self._group(name)
+        self._values.setdefault(name, []).extend(
+            float(end) for value in values if np.size(value) for end in (np.min(value), np.max(value))
+        )
+
+    def fix(self, name: str, low: int, high: int, one: int) -> None:
+        """Notes the only scale of a result, in steps."""
+        self._fixed[name] = low / one, high / one, 1 / one
+
+    def ranges(self) -> Ranges:
+        """Returns the ranges of all tensors; where it holds the values of a group, a fixed one is taken."""
+        made = dict(self._ranges)
+        for name, group in self._groups.items():
+            low, high = self._ends(group)
+            for least, most, step in (self._fixed[member] for member in sorted(group) if member in self._fixed):
+                if least <= low and high <= most + step:
+                    low, high = least, most
+            if low <= high:
+                made[name] = _as_range(low, high)
+        return made
+
+    def _group(self, name: str) -> set[str]:
+        return self._groups.setdefault(name, {name})
+
+    def _ends(self, group: Iterable[str]) -> tuple[float, float]:
+        values = [float(end[0]) for name in group for end in self._ranges.get(name, {}).values()]
+        values += [value for name in group for value in self._values.get(name, ())]
+        return min(values, default=math.inf), max(values, default=-math.inf)
+
+
+def _as_range(low: float, high: float) -> dict[str, Any]:
+    return {"min": np.full(1, low, np.float32), "max": np.full(1, high, np.float32)}
+
+
+def make_loops_integer(model: Any, bodies: Collection[int], ranges: Ranges, bits: int) -> bool:
+    """Has loops carry integers where their bodies compute with them::
+
+        body: %h -> quantize -> ... -> dequantize -> %y     -->     body: %h: int8 -> ... -> %y: int8
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        bodies: The bodies of its loops that are to compute so.
+        ranges: The ranges of its tensors, as :func:`carried_ranges` returns them.
+        bits: The bits of activations.
+
+    Returns:
+        Whether it changed.
+    """
+    graphs = editors_of(model)
+    changed, conditions = False, set[int]()
+    for number in _inner_first(graphs, bodies):
+        body = graphs[number]
+        scales = _carried(body, ranges, bits)
+        changed = changed or bool(scales)
+        for outer, op in _loops(graphs, {number}):
+            op.inputs, op.outputs = [*map(int, op.inputs)], [*map(int, op.outputs)]
+            for place, scale in scales.items():
+                op.inputs[place] = _quantized(outer, op, op.inputs[place], scale, bits)
+                op.outputs[place] = _dequantized(outer, outer.after(op), op.outputs[place], scale, bits)
+            if (condition := int(op.builtinOptions.condSubgraphIndex)) not in conditions:
+                conditions.add(condition)
+                _take_integers(graphs[condition], scales, bits)
+        body.graph.outputs = [*map(int, body.graph.outputs)]
+        for place, scale in scales.items():
+            body.graph.outputs[place] = _quantized(body, None, body.graph.outputs[place], scale, bits)
+        _take_integers(body, scales, bits)
+    for graph in graphs if changed else ():
+        join_integers(graph)
+    for number in bodies:
+        _give_sources(graphs[number])
+    drop_unused(model)
+    return changed
+
+
+def _inner_first(graphs: list[GraphEditor], bodies: Collection[int]) -> list[int]:
+    """Returns the bodies in an order in which those of inner loops come before those of the loops that they are in."""
+    ordered: list[int] = []
+
+    def visit(number: int) -> None:
+        for op in graphs[number].ops or ():
+            if graphs[number].kind(op) == "WHILE" and (inner := int(op.builtinOptions.bodySubgraphIndex)) in bodies:
+                visit(inner)
+        if number not in ordered:
+            ordered.append(number)
+
+    for number in bodies:
+        visit(number)
+    return ordered
+
+
+def _take_integers(graph: GraphEditor, scales: Mapping[int, Scale], bits: int) -> None:
+    """Has a body or a condition take integers, and make numbers of them for its ops."""
+    graph.graph.inputs = [*map(int, graph.graph.inputs)]
+    for place, scale in scales.items():
+        first = graph.ops[0] if len(graph.ops or ()) else None
+        graph.graph.inputs[place] = _dequantized(graph, first, graph.graph.inputs[place], scale, bits)
+
+
+def _carried(body: GraphEditor, ranges: Ranges, bits: int) -> dict[int, Scale]:
+    """Returns the places of the values that a body makes integers of, or makes of integers, with their scales."""
+    scales: dict[int, Scale] = {}
+    for place in _real_places(body):
+        taken, given = int(body.graph.inputs[place]), int(body.graph.outputs[place])
+        maker, range_ = body.producer(given), ranges.get(body.name(taken))
+        integers = [int(op.outputs[0]) for op in body.consumers(taken) if body.kind(op) == "QUANTIZE"]
+        integers += [int(maker.inputs[0])] if maker is not None and body.kind(maker) == "DEQUANTIZE" else []
+        low, high = (float(np.ravel(range_[end])[0]) if range_ else math.inf for end in ("min", "max"))
+        if not integers or math.isinf(low) or math.isinf(high):
+            continue
+        scale = asymmetric(low, high) if bits == 8 else symmetric(max(-low, high), 16)
+        # The same scale may differ by the order of the computation.
+        near = [other for other in map(body.scale, integers) if other is not None and _is_near(other, scale)]
+        scales[place] = near[0] if near else scale
+    return scales
+
+
+def _is_near(one: Scale, other: Scale) -> bool:
+    return one.zero == other.zero and math.isclose(one.scale, other.scale, rel_tol=1e-5)
+
+
+def _quantized(graph: GraphEditor, before: Any | None, index: int, scale: Scale, bits: int) -> int:
+    """Returns the integers of a tensor, after adding an op that makes them, or a constant."""
+    name = f"{graph.name(index)}_int{bits}"
+    constant = integers_of(graph, index, scale, np.int8 if bits == 8 else np.int16)
+    if constant is not None:
+        return graph.add_constant(name, constant, scale)
+    made = graph.add_tensor(name, graph.shape(index), f"int{bits}", scale)
+    graph.add_op(before, "QUANTIZE", [index], [made])
+    return made
+
+
+def _dequantized(graph: GraphEditor, before: Any | None, index: int, scale: Scale, bits: int) -> int:
+    """Returns integers that a tensor is made of from now on."""
+    made = graph.add_tensor(f"{graph.name(index)}_int{bits}", graph.shape(index), f"int{bits}", scale)
+    graph.add_op(before, "DEQUANTIZE", [made], [index])
+    return made
+
+
+def _give_sources(body: GraphEditor) -> None:
+    """Has a body give integers that are of the scale already, in place of what QUANTIZE makes of them."""
+    for place, given in enumerate(body.graph.outputs):
+        maker = body.producer(given)
+        if maker is None or body.kind(maker) != "QUANTIZE":
+            continue
+        source = int(maker.inputs[0])
+        if body.scale(source) == body.scale(given) and dtype_of(body.tensor(source)) == dtype_of(body.tensor(given)):
+            body.graph.outputs[place] = source
+            if not body.is_output(given) and not any(body.consumers(given)):
+                body.remove_op(maker)
