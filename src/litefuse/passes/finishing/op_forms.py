@@ -1,4 +1,4 @@
-"""EMBEDDING_LOOKUP in place of gathered rows, and activations as ops of their own where readers leave out fused ones."""
+"""EMBEDDING_LOOKUP in place of gathered rows, and activations as ops where readers leave out fused ones."""
 
 from __future__ import annotations
 
