@@ -17,8 +17,7 @@ import pytest
 import litefuse
 from litefuse.support.progress.notebook import in_notebook
 from litefuse.support.progress.show import shown_progress
-from litefuse.support.progress.stages import Step
-from litefuse.support.progress.tracker import StageTime, Tracker
+from litefuse.support.progress.stages import StageTime, Step, Tracker
 from litefuse.tools.demo import SAVED_MODEL
 from tests.every import every
 

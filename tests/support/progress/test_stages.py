@@ -75,7 +75,8 @@ def test_a_step_without_a_stage_is_found() -> None:
 
 def test_the_table_has_no_step_that_there_is_not() -> None:
     texts = "\n".join(path.read_text() for path in SOURCES.rglob("*.py") if path.parent.name != "progress")
-    assert [step for step in (*STEPS, *ANY_STAGE) if f'"{step}' not in texts] == []
+    others = {*STEPS, *ANY_STAGE} - {*module_steps()}  # the name of a pass may be that of its function
+    assert [step for step in others if f'"{step}' not in texts] == []
 
 
 def test_each_step_is_in_one_stage() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from litefuse.ir.ops.dims import Shape
 from litefuse.kernels.generator.op_calls import Call, CallTensor
-from litefuse.tools.scaffold.shapes import Size, output_sizes, whole_input
+from litefuse.tools.scaffold.calls import Size, output_sizes, whole_input
 
 
 def call(*inputs: Shape | None, output: Shape | None) -> Call:

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from litefuse.support.progress.tracker import Snapshot, Tracker
+from litefuse.support.progress.stages import Snapshot, Tracker
 from litefuse.support.report.html import escaped
 
 # The least time between two updates, in seconds: each is a message to the browser.

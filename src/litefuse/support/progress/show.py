@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from litefuse.support.logs.events import DEBUG, ERROR, INFO, event, is_heard
-from litefuse.support.progress.tracker import Tracker
+from litefuse.support.progress.stages import Tracker
 from litefuse.support.report.printable import one_line
 
 

@@ -6,8 +6,10 @@ A conversion has some 70 steps, most of which are passes; a user sees the stages
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, final
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, final
 
 #: The stages, each with its steps. Where steps of one name are in several stages, they are among :data:`ANY_STAGE`.
 _STEPS_OF_STAGES = {
@@ -107,3 +109,91 @@ class Step(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Step, (str(self), self.done, self.total)
+
+
+class StageTime(NamedTuple):
+    """A stage and its time.
+
+    Attributes:
+        name: The stage.
+        seconds: The time that it has taken.
+        state: Whether work is in it, or in another one, or failed in it.
+    """
+
+    name: str
+    seconds: float
+    state: str
+
+
+class Snapshot(NamedTuple):
+    """The state of the work at one time.
+
+    Attributes:
+        stages: The stages so far, in the order in which they began.
+        seconds: The time since the start.
+        detail: What the current stage is at; may be empty.
+        done: How much of it is done.
+        total: How much there is; 0 if that is not known.
+    """
+
+    stages: tuple[StageTime, ...]
+    seconds: float
+    detail: str
+    done: int
+    total: int
+
+
+class Tracker:
+    """Follows work by its steps. It may be read in another thread.
+
+    Args:
+        clock: Returns the time in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._begun = self._since = clock()
+        self._seconds: dict[str, float] = {}
+        self._stage = ""
+        self._step: Step = Step("")
+        self._state = "running"
+        self._ended: float | None = None
+        self._lock = threading.Lock()
+
+    def step(self, text: str) -> bool:
+        """Takes note of a step; returns whether a stage begins that was not there before."""
+        with self._lock:
+            self._step = text if isinstance(text, Step) else Step(text)
+            stage = stage_of(text)
+            if stage is None or stage == self._stage:
+                return False
+            self._count()
+            self._stage = stage
+            is_new = stage not in self._seconds
+            self._seconds.setdefault(stage, 0.0)
+            return is_new
+
+    def end(self, *, failed: bool) -> None:
+        with self._lock:
+            self._count()
+            self._ended = self._clock()
+            self._state = "failed" if failed else "done"
+
+    def _count(self) -> None:
+        if self._stage:  # what is before the first step counts as its stage, such as the start of a process
+            now = self._clock()
+            self._seconds[self._stage] += now - self._since
+            self._since = now
+
+    def snapshot(self) -> Snapshot:
+        """Returns the state of the work."""
+        with self._lock:
+            now = self._clock() if self._ended is None else self._ended
+            stages = tuple(
+                StageTime(name, seconds + (now - self._since if self._ended is None else 0.0), self._state)
+                if name == self._stage
+                else StageTime(name, seconds, "done")
+                for name, seconds in self._seconds.items()
+            )
+            step = self._step
+            return Snapshot(stages, now - self._begun, detail_of(step), step.done, step.total)

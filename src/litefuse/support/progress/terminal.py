@@ -12,8 +12,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from litefuse.support.progress.stages import PRINTING
-from litefuse.support.progress.tracker import Snapshot, Tracker
+from litefuse.support.progress.stages import PRINTING, Snapshot, Tracker
 from litefuse.support.report.printable import one_line
 
 _BAR = 20

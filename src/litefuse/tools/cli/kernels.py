@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from litefuse.tools.cli.command import Group
-from litefuse.tools.cli.kernels_build import build
-from litefuse.tools.cli.kernels_test import test
+from litefuse.tools.cli.kernel_libraries import build, test
 from litefuse.tools.cli.output import print_result, print_sections, progress
 from litefuse.tools.cli.parameters import OUTPUT, PATH, parse_shapes
 

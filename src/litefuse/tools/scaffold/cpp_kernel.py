@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from litefuse.kernels.generator.op_calls import Call
+from litefuse.tools.scaffold.calls import Size, output_sizes, whole_input
 from litefuse.tools.scaffold.python_kernel import UNWRITTEN, class_name, tensor_names, types_seen
-from litefuse.tools.scaffold.shapes import Size, output_sizes, whole_input
 
 _TYPES = {
     "bool": "Bool",

@@ -16,7 +16,7 @@ from litefuse.litert.runtime.model_content import check_model
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.options.names import unused
 from litefuse.support.processes.process import run_in_worker
-from litefuse.tools.scaffold.saved_model import has_to_be_converted
+from litefuse.tools.scaffold.calls import has_to_be_converted
 
 
 def generate_for(

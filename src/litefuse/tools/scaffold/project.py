@@ -13,9 +13,9 @@ from litefuse.errors import LitefuseError
 from litefuse.kernels.generator.op_calls import Call, bind_constants, one_op_model, read_calls
 from litefuse.litert.cpp.folders import copy_kit, filled, new_folder
 from litefuse.support.files.whole_file import write_new
+from litefuse.tools.scaffold.calls import has_to_be_converted, read_saved_model
 from litefuse.tools.scaffold.cpp_kernel import cpp_kernel, cpp_types, known_types
 from litefuse.tools.scaffold.python_kernel import UNWRITTEN, class_name, python_kernel
-from litefuse.tools.scaffold.saved_model import has_to_be_converted, read_saved_model
 
 _TEMPLATES = Path(__file__).with_name("templates")
 # The names of modules that a package would hide.

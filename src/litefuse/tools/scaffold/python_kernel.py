@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from litefuse.kernels.generator.op_calls import Call, CallTensor
-from litefuse.tools.scaffold.shapes import Size, output_sizes, whole_input
+from litefuse.tools.scaffold.calls import Size, output_sizes, whole_input
 
 _WIDTH = 100
 

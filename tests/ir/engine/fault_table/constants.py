@@ -147,7 +147,7 @@ CONSTANTS: tuple[Fault, ...] = (
         "constant-divisor",
         "A division by a constant becomes a product with its reciprocal, which adds a rounding.",
         "litefuse.passes.legalize.dtypes.quantization.FakeQuantize",
-        "litefuse.passes.legalize.images.crop_and_resize.crop_and_resize",
+        "litefuse.passes.legalize.images.sampled_images.crop_and_resize",
     ),
     _fault(
         "sum-over-the-last",

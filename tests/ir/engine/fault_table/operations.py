@@ -36,7 +36,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "bias-of-channels-first",
         "BiasAdd with channels first is transposed as if its operand had rank 4.",
-        f"{_LEGALIZE}.windows.channels_first.bias",
+        f"{_LEGALIZE}.windows.blocks.bias",
     ),
     _fault(
         "transposed-integer-factor",
@@ -255,7 +255,7 @@ OPERATIONS: tuple[Fault, ...] = (
     _fault(
         "permuted-sizes",
         "A transposed convolution with channels first permutes its sizes with an op that is not lowered.",
-        f"{_LEGALIZE}.windows.channels_first.permuted_vector",
+        f"{_LEGALIZE}.windows.blocks.permuted_vector",
     ),
     _fault(
         "paddings-of-a-dilated-convolution",
