@@ -18,6 +18,7 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.samples import calls_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
+from litefuse.litert.targets import traits_of
 from litefuse.support.options.forms import QuantizationForm
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
