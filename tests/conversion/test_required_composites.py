@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 import litefuse
-from litefuse.conversion.chosen_composites import check_fused
+from litefuse.conversion.pipeline.chosen_composites import check_fused
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.fusions.fusion import called_formulas, take_formulas
 from litefuse.fusions.recognizers import pattern

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from litefuse.conversion.chosen_composites import check_fused, check_names, no_composite
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.model_file import summarize, write_model
 from litefuse.conversion.pipeline.composites import (
@@ -179,16 +178,22 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     built = composite_reports(findings.outcomes)
     uncalled = _uncalled(saved_model, built)
     composites = (*built, *uncalled)
-    check_names(options.composites, composites, findings.recognizers)
+    if options.composites.by_name or options.require_fused:
+        from litefuse.conversion.pipeline.chosen_composites import check_fused, check_names, no_composite
+
+        check_names(options.composites, composites, findings.recognizers)
+        if "*" in required.patterns and not built:
+            raise no_composite(composites, findings.recognizers, findings.loops)
+        others = required.of_names(LAYER_COMPOSITES, among=False)
+        check_fused(others, composites, options.composites, findings.recognizers, findings.loops)
     known = _known_ops(saved_model, module) if options.chosen_ops else set[str]()
-    if "*" in required.patterns and not built:
-        raise no_composite(composites, findings.recognizers, findings.loops)
-    others = required.of_names(LAYER_COMPOSITES, among=False)
-    check_fused(others, composites, options.composites, findings.recognizers, findings.loops)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     composites = (*composite_reports(as_lowered(findings.outcomes, module)), *uncalled, *naming.composites(module))
     log_composites(composites)
-    check_fused(of_layers, composites, options.composites)
+    if of_layers:
+        from litefuse.conversion.pipeline.chosen_composites import check_fused
+
+        check_fused(of_layers, composites, options.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, options.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.loops)
     if options.chosen_ops:

@@ -14,7 +14,7 @@ _PARTS = ("layers", "models", "activations", "initializers", "regularizers", "co
 
 
 class _Reference(NamedTuple):
-    """What a configuration says of an object.
+    """An object of a configuration, by its class.
 
     Attributes:
         names: The names by which Keras looks for it: as registered, of the class or function.
