@@ -104,6 +104,13 @@ def test_what_stands_for_a_group() -> None:
     assert litefuse.Quantization.of("int8", "quantize") == litefuse.Quantization("int8")
 
 
+def test_models_that_are_none() -> None:
+    with pytest.raises(LitefuseError, match="a model is the path of a LiteRT file, its content, or a result, not 3"):
+        litefuse.diff(b"", cast("Any", 3))
+    with pytest.raises(LitefuseError, match="a folder, or a list of models, not None"):
+        litefuse.batch(cast("Any", None))
+
+
 @pytest.mark.parametrize("model", [None, 3, ["x.tflite"]])
 @pytest.mark.parametrize("function", [litefuse.quantize, litefuse.verify_model, litefuse.benchmark, litefuse.check])
 def test_no_file(function: Any, model: Any) -> None:
