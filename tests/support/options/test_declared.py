@@ -145,7 +145,10 @@ def test_all_composites_by_their_word() -> None:
 def test_objects_hold_what_commands_write() -> None:
     """A text means the same in Python as behind a flag."""
     options = Conversion(
-        {"form": "int8", "io": "uint8,float32"}, graph="serve, gpu", require_fused="checked,a", allow_custom_ops="A,B"
+        {"form": "int8", "io": "uint8,float32"},
+        graph={"tags": "serve, gpu"},
+        require_fused="checked,a",
+        allow_custom_ops="A,B",
     )
     assert (options.quantize.io, options.graph.tags) == (("uint8", False), ("serve", "gpu"))
     assert options.require_fused == RequiredComposites(("a",), checked=True)
