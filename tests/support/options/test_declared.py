@@ -104,6 +104,13 @@ def test_what_stands_for_a_group() -> None:
     assert litefuse.Quantization.of("int8", "quantize") == litefuse.Quantization("int8")
 
 
+def test_models_that_are_none() -> None:
+    with pytest.raises(LitefuseError, match="a model is the path of a LiteRT file, its content, or a result, not 3"):
+        litefuse.diff(b"", cast("Any", 3))
+    with pytest.raises(LitefuseError, match="a folder, or a list of models, not None"):
+        litefuse.batch(cast("Any", None))
+
+
 @pytest.mark.parametrize("model", [None, 3, ["x.tflite"]])
 @pytest.mark.parametrize("function", [litefuse.quantize, litefuse.verify_model, litefuse.benchmark, litefuse.check])
 def test_no_file(function: Any, model: Any) -> None:
@@ -138,7 +145,10 @@ def test_all_composites_by_their_word() -> None:
 def test_objects_hold_what_commands_write() -> None:
     """A text means the same in Python as behind a flag."""
     options = Conversion(
-        {"form": "int8", "io": "uint8,float32"}, graph="serve, gpu", require_fused="checked,a", allow_custom_ops="A,B"
+        {"form": "int8", "io": "uint8,float32"},
+        graph={"tags": "serve, gpu"},
+        require_fused="checked,a",
+        allow_custom_ops="A,B",
     )
     assert (options.quantize.io, options.graph.tags) == (("uint8", False), ("serve", "gpu"))
     assert options.require_fused == RequiredComposites(("a",), checked=True)

@@ -186,7 +186,7 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
     ],
 )
 def test_options_reach_convert(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], name: str, expected: object
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], name: str, expected: Any
 ) -> None:
     received: dict[str, Any] = {}
     original = litefuse.convert

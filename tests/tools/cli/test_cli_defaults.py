@@ -14,7 +14,7 @@ import pytest
 
 from litefuse.errors import LitefuseError
 from litefuse.tools.cli.app import app
-from litefuse.tools.cli.parameters import TARGET
+from litefuse.tools.cli.parameters import TARGET, default_output
 from litefuse.tools.cli.run_job import RunJob
 from litefuse.tools.demo import SAVED_MODEL
 from tests.tools.cli.test_cli import refused, run
@@ -216,3 +216,12 @@ def test_a_wrong_fusion_is_refused_without_options(tmp_path: Path) -> None:
     assert "does not run" not in line
     unchecked = run(*convert, "--require-fused=embedding_matmul", "--check-fusions", "no")
     assert unchecked.code == 0, unchecked
+
+
+def test_a_quantized_file_is_named_after_its_form(tmp_path: Path) -> None:
+    (tmp_path / "größe.tflite").touch()
+    assert default_output(tmp_path / "größe.tflite", ".int8") == Path("größe.int8.tflite")
+    command = app.get_command(None, "quantize")
+    assert command is not None
+    (option,) = (parameter for parameter in command.params if parameter.name == "output")
+    assert not option.required
