@@ -34,7 +34,7 @@ from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read
 from litefuse.conversion.quantization.lookup_tables import TableFunction, table_functions
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.ops_left_in_float import PREPARES, masked_tensors, withheld_ops
+from litefuse.conversion.quantization.ops_left_in_float import COMPUTES_DIVISOR, PREPARES, masked_tensors, withheld_ops
 from litefuse.conversion.quantization.quantizer_mends import (
     halve_biases,
     mend_rotations,
@@ -262,7 +262,7 @@ class _Task:
         for number in signature_graphs(model):
             graph = model.subgraphs[number]
             found += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
-        return found
+        return [function for function in found if self.reasons.get(function.result) != COMPUTES_DIVISOR]
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)
