@@ -136,22 +136,8 @@ SAMPLES = [RANDOM.normal(size=SHAPE).astype(np.float32) for _ in range(16)]
 # In multiples of what one step of the result is of its range: where ops are several, or the function is steep.
 _STEPS = {"DIV": 2.0, "EXP": 4.0, "LOG": 3.0, "LOG_SOFTMAX": 3.0, "REDUCE_PROD": 6.0, "L2_NORMALIZATION": 4.0}
 _STEPS_OF_INT16 = {**_STEPS, "EXP": 24.0, "L2_NORMALIZATION": 8.0}  # LiteRT's own tables of int16 are coarse
-_JUMPS = frozenset(
-    {
-        "CEIL",
-        "FLOOR",
-        "ROUND",
-        "SIGN",
-        "a bool",
-        "GREATER",
-        "GREATER, constant",
-        "GREATER_EQUAL",
-        "LESS",
-        "LESS_EQUAL",
-        "ARG_MAX",
-        "ARG_MIN",
-    }
-)
+_JUMPS = frozenset({"CEIL", "FLOOR", "ROUND", "SIGN", "a bool", "ARG_MAX", "ARG_MIN"})
+_JUMPS |= {"GREATER", "GREATER, constant", "GREATER_EQUAL", "LESS", "LESS_EQUAL"}
 
 
 def model_of(body: Body) -> Graph:
@@ -184,3 +170,25 @@ def test_an_op_in_integers(tmp_path: Path, name: str, form: Any) -> None:
         steps, several = (255, _STEPS) if form == "int8" else (16000, _STEPS_OF_INT16)
         width = max(float(np.max(expected)), 0) - min(float(np.min(expected)), 0)
         assert apart.max() <= 2.5 * several.get(name, 1.0) * width / steps
+
+
+@pytest.mark.parametrize("form", ["int8", "int16"])
+@pytest.mark.parametrize("dtype", [np.bool_, np.int32, np.int64])
+def test_integers_that_become_real_numbers(tmp_path: Path, dtype: Any, form: Any) -> None:
+    """Such as the masks and lengths that models take."""
+    graph = Graph()
+    numbers, x = graph.input("numbers", [1, 4], dtype, signature=[-1, 4]), graph.input("x", [1, 4], signature=[-1, 4])
+    real, y = graph.tensor("real", [1, 4], signature=[-1, 4]), graph.output("y", [1, 4], signature=[-1, 4])
+    graph.builtin("CAST", [numbers], [real])
+    graph.builtin("MUL", [real, x], [y])
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    random = np.random.default_rng(5)
+    calls = [
+        {"numbers": random.integers(0, 12, (1, 4)).astype(dtype), "x": random.normal(size=(1, 4)).astype(np.float32)}
+        for _ in range(16)
+    ]
+    assert quantize_model(before, after, form, take_samples(calls)).floats == ()
+    runner = Interpreter(after).get_signature_runner()
+    for call in (calls[0], {name: np.concatenate([call[name] for call in calls[:3]]) for name in calls[0]}, calls[1]):
+        expected = call["numbers"] * call["x"]
+        np.testing.assert_allclose(runner(**call)["y"], expected, atol=0.3 if form == "int8" else 0.003)
