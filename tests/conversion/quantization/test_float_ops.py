@@ -28,14 +28,16 @@ def reasons(ops: tuple[FloatOp, ...]) -> dict[str, str]:
 
 
 def mixed(op: str) -> Graph:
-    """A product, an op, and another product; the names are not ASCII."""
+    """Two products, an op, and another product; the names are not ASCII."""
     graph = Graph()
     x = graph.input("x", [1, 64])
     first = graph.tensor("first", [32, 64], value=WEIGHTS)
     second = graph.tensor("second", [32, 32], value=SQUARE)
     hidden, between = graph.tensor("größe", [1, 32]), graph.tensor("zwischen", [1, 32])
+    other = graph.tensor("andere", [1, 32])
     graph.builtin("FULLY_CONNECTED", [x, first, -1], [hidden])
-    graph.builtin(op, [hidden], [between])
+    graph.builtin("FULLY_CONNECTED", [hidden, second, -1], [other])
+    graph.builtin(op, [hidden, other], [between])
     graph.builtin("FULLY_CONNECTED", [between, second, -1], [graph.output("y", [1, 32])])
     return graph
 
@@ -58,13 +60,13 @@ def test_all_integers(tmp_path: Path, form: QuantizationForm) -> None:
 @pytest.mark.parametrize(
     ("op", "reason"),
     [
-        ("COS", "LiteRT has no integer kernel of it"),
-        ("ABS", "litert-quantizer has no integer form of it"),
+        ("ATAN2", "LiteRT has no integer kernel of it"),
+        ("FLOOR_MOD", "it has no integer form"),
     ],
 )
 def test_an_op_without_an_integer_form(tmp_path: Path, op: str, reason: str) -> None:
     found = quantized(tmp_path, mixed(op))
-    assert found.kinds == OpKinds(2, 0, 1)
+    assert found.kinds == OpKinds(3, 0, 1)
     assert found.floats == (FloatOp(op, "zwischen", "float", reason, 0),)
     with pytest.raises(QuantizationError, match="1 op would not compute in integers throughout") as raised:
         require_integer(found.floats)
@@ -72,8 +74,10 @@ def test_an_op_without_an_integer_form(tmp_path: Path, op: str, reason: str) -> 
     assert "--require-integer" in raised.value.hint
 
 
-def test_masks(tmp_path: Path) -> None:
-    before = saved(tmp_path / "before.tflite", masked_scores([0, 0, -1e9]))
+def test_masks_that_are_read(tmp_path: Path) -> None:
+    graph = masked_scores([0, 0, -1e9])
+    graph.outputs.append(next(at for at, (tensor, _) in enumerate(graph.tensors) if tensor.name == "masked"))
+    before = saved(tmp_path / "before.tflite", graph)
     rows = [np.array([row], np.float32) for row in ([1, -2, 3], [-3, 2, 1])]
     found = quantize_model(before, tmp_path / "after.tflite", "int8", take_samples(rows))
     masks = "masks are among its numbers, whose scale leaves nothing of the others"
@@ -132,7 +136,7 @@ def test_reasons_in_a_file_that_is_not_quantized(tmp_path: Path) -> None:
     assert reasons(found.floats) == {
         "custom": "a custom op, whose kernel takes floating point",
         "kept": "kept in floating point, as requested",
-        "plain": "litert-quantizer has no integer form of it with these operands",
+        "plain": "it has no integer form with these operands",
         "other": "of float64: only float32 becomes integers",
     }
 

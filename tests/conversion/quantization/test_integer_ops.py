@@ -1,4 +1,4 @@
-"""Custom ops whose kernels take integers, in graphs made by hand: what they take and give, and in which scales."""
+"""Ops whose kernels take integers, in graphs made by hand: what they take and give, and in which scales."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_an_op_between_floats(bits: int, expected: dict[str, tuple[float, int]])
 
 
 @pytest.mark.parametrize(
-    ("ends", "scale", "zero"), [((0.0, 0.0), 1.0, -128), ((-2.55, -0.5), 0.01, 127), ((-1e-3, 0), 1e-3 / 255, 127)]
+    ("ends", "scale", "zero"), [((0.0, 0.0), 1.0, 0), ((-2.55, -0.5), 0.01, 127), ((-1e-3, 0), 1e-3 / 255, 127)]
 )
 def test_ranges_contain_zero(ends: tuple[float, float], scale: float, zero: int) -> None:
     assert scales(made(custom(), x=ends)[0])["x_quantized"] == (pytest.approx(scale), zero)

@@ -12,7 +12,9 @@ from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.calibration import Ranges, ranges_of
 from litefuse.conversion.quantization.ops_left_in_float import masked_tensors
-from tests.conversion.quantization.models import masked_scores, saved
+from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.litert.runtime.interpreter import Interpreter
+from tests.conversion.quantization.models import masked_scores, saved, take_samples
 from tests.litert.runtime.models import Graph, model
 
 
@@ -79,3 +81,15 @@ def test_graphs_that_are_no_signatures_are_not_looked_at() -> None:
     first, second = (read(model(*graphs, signatures={"serve": index})) for index in (0, 1))
     assert masked_tensors(first, sizes(x=1, scores=2, masked=1e9, y=1)) == {"masked", "y"}
     assert masked_tensors(second, sizes(x=1, scores=2, masked=2, y=1)) == set()
+
+
+@pytest.mark.parametrize("form", ["int8", "int16"])
+@pytest.mark.parametrize("mask", [[0, -1e9, 0, 0], [0, 0, -3e38, -10000]])
+def test_masks_before_softmax_become_integers(tmp_path: Path, mask: list[float], form: Any) -> None:
+    before, after = saved(tmp_path / "before.tflite", masked_scores(mask)), tmp_path / "after.tflite"
+    rows = [np.random.default_rng(seed).normal(size=(1, 4)).astype(np.float32) for seed in range(16)]
+    found = quantize_model(before, after, form, take_samples(rows))
+    assert found.floats == ()
+    real, integers = (Interpreter(path).get_signature_runner() for path in (before, after))
+    for row in (*rows[:4], rows[0]):
+        np.testing.assert_allclose(integers(x=row)["y"], real(x=row)["y"], atol=0.03 if form == "int8" else 0.001)

@@ -12,6 +12,7 @@ from ai_edge_litert import schema_py_generated as schema
 import litefuse
 from litefuse.conversion.quantization.adjusted_ranges import share_ranges
 from litefuse.conversion.quantization.calibration import ranges_of, read_once
+from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.moved_constants import move_integers
 from litefuse.conversion.quantization.post_training import quantize_model
@@ -145,7 +146,7 @@ def test_rows_of_a_table(tmp_path: Path, form: QuantizationForm, readers: int) -
     table, rows = read.tensor(lookup.inputs[1]), read.tensor(lookup.outputs[0])
     assert (table.name, table.dtype) == ("table", np.int8)
     # There is no lookup of int16, and a table that others read is not stored twice.
-    whole = form == "int8" and readers == 1
+    whole = readers == 1
     assert rows.dtype == (np.int8 if whole else np.float32)
     assert lookup.version == (1 if whole else 4)
     assert after.stat().st_size < 6 * 5000 + (5000 if whole else 65_000) + 5000
@@ -153,6 +154,7 @@ def test_rows_of_a_table(tmp_path: Path, form: QuantizationForm, readers: int) -
     for ids in (IDS[3], np.array([0, 4999, 0, 2500], np.int32), IDS[3]):
         found = runner(ids=ids)
         np.testing.assert_allclose(found["y"], 2 * TABLE[ids], atol=0.02 * 2 * np.abs(TABLE).max())
+    assert len(ops_by_kind(after, integer=True).floats) == (0 if whole else 1)
 
 
 @pytest.mark.parametrize("one_scale", [False, True])

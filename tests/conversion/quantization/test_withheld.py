@@ -22,12 +22,13 @@ X = np.array([[-3.0, -0.001, 0.5, 2.0]], np.float32)
 
 
 def quotient(smallest: float) -> Graph:
-    """``y = x / (x * x + smallest)``."""
+    """``y = z / (x * x + smallest)``."""
     graph = Graph()
     x, size, divisor = graph.input("x", [1, 4]), graph.tensor("size", [1, 4]), graph.tensor("divisor", [1, 4])
+    z = graph.input("z", [1, 4])
     graph.builtin("MUL", [x, x], [size])
     graph.builtin("ADD", [size, graph.tensor("smallest", [], value=smallest)], [divisor])
-    graph.builtin("DIV", [x, divisor], [graph.output("y", [1, 4])])
+    graph.builtin("DIV", [z, divisor], [graph.output("y", [1, 4])])
     return graph
 
 
@@ -35,13 +36,13 @@ def quotient(smallest: float) -> Graph:
 def test_divisors_near_zero(tmp_path: Path, smallest: float, expected: OpKinds) -> None:
     """An integer of 0 would stop the interpreter."""
     before, after = saved(tmp_path / "before.tflite", quotient(smallest)), tmp_path / "after.tflite"
-    found = quantize_model(before, after, "int8", take_samples([{"x": X}]))
+    found = quantize_model(before, after, "int8", take_samples([{"x": X, "z": X}]))
     assert found.kinds == expected
     reasons = {"its divisor may become 0 in integers", "it computes a divisor, which may become 0 in integers"}
     assert {each.reason for each in found.floats} == (reasons if expected.real else set())
     runner = Interpreter(after).get_signature_runner()
     for _ in range(2):
-        y: Any = runner(x=X)["y"]
+        y: Any = runner(x=X, z=X)["y"]
         np.testing.assert_allclose(y[0, [0, 2, 3]], (X / (X * X + smallest))[0, [0, 2, 3]], atol=0.05)
 
 

@@ -12,9 +12,9 @@ All else runs in the conversion process:
 ``calibration``       the ranges of tensors; ``adjusted_ranges`` those that LiteRT's kernels want
 ``ops_left_in_float`` ops that have to stay in floating point; ``float_ops`` finds those that did, and why
 
-Changes of the quantized file: ``quantizer_mends``, ``runtime_forms``, ``moved_constants``, ``integer_ops`` by the table
-``integer_rules``,
-``integer_composites``, and ``recurrent`` for recurrent ops.
+Changes of the file before it is quantized: ``equal_ops``, ``limited_masks``. Those of the quantized file:
+``quantizer_mends``, ``runtime_forms``, ``moved_constants``, ``integer_composites``, ``recurrent`` for recurrent ops,
+and for those that the quantizer leaves in floating point ``integer_ops``, by ``integer_rules`` and ``lookup_tables``.
 
 ``difference``        the quantization error
 ``effect``            the error, the ops left in floating point, and whether the samples sufficed

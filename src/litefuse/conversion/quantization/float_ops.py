@@ -214,8 +214,8 @@ class _Ops:
         if op.name in _WITHOUT_KERNELS:
             return "LiteRT has no integer kernel of it"
         if _OTHER_NAMES.get(op.name, op.name) not in quantizable_ops():
-            return "litert-quantizer has no integer form of it"
-        return "litert-quantizer has no integer form of it with these operands"
+            return "it has no integer form"
+        return "it has no integer form with these operands"
 
 
 def _of_weights(op: FloatOp, reasons: Collection[str]) -> FloatOp | None:

@@ -11,7 +11,7 @@ A table of int16 has 65,536 numbers, 128 KB: only ops without an integer kernel,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -180,3 +180,35 @@ class _Functions(GraphEditor):
             return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
         return values
+
+
+def place_tables(graph: GraphEditor, functions: Sequence[TableFunction]) -> dict[int, TableFunction]:
+    """Replaces ops by one that is yet to look up what they compute; returns these, by their ids.
+
+    Args:
+        graph: The subgraph.
+        functions: What the ops compute.
+    """
+    makers = {graph.name(int(op.outputs[0])): op for op in graph.ops or () if len(op.outputs)}
+    tables: dict[int, TableFunction] = {}
+    replaced: dict[int, Any] = {}
+    for function in functions:
+        ops = [makers[name] for name in function.results if name in makers]
+        inside = {int(index) for op in ops for index in op.outputs}
+        operands = {
+            int(index)
+            for op in ops
+            for index in op.inputs
+            if index not in inside and graph.model.buffers[graph.tensor(index).buffer].data is None
+        }
+        if len(ops) == len(function.results) and len(operands) == 1:
+            lookup = graph.add_op(ops[-1], "GATHER", [*operands], [*ops[-1].outputs])
+            tables[id(lookup)] = function
+            replaced |= {id(op): op for op in ops}
+    for op in [op for op in reversed(graph.ops or ()) if id(op) in replaced]:
+        made = int(op.outputs[0])
+        if any(other is not op and id(other) in tables and made in other.outputs for other in graph.ops) or not (
+            graph.is_output(made) or any(graph.consumers(made))
+        ):
+            graph.remove_op(op)
+    return tables

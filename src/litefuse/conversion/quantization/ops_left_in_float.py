@@ -131,7 +131,8 @@ _PREPARING: Mapping[str, slice] = {
 _SMALLEST = 1 / 16
 
 
-#: Why ops stay in floating point that a suppression depends on.
+#: Why ops stay in floating point that a quotient or a suppression depends on.
+COMPUTES_DIVISOR = "it computes a divisor, which may become 0 in integers"
 PREPARES = "it prepares boxes or scores for a suppression, which computes in floating point"
 
 
@@ -156,7 +157,7 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
             if kind == "DIV" and graph.is_real(operands[1]) and _may_be_zero(graph.ends(operands[1])):
                 reasons[graph.name(result)] = "its divisor may become 0 in integers"
                 if operands[1] in made:
-                    reasons[graph.name(made[operands[1]])] = "it computes a divisor, which may become 0 in integers"
+                    reasons[graph.name(made[operands[1]])] = COMPUTES_DIVISOR
             elif kind in _PRODUCTS and bits == 16 and graph.is_constant(operands[0]):
                 reasons[graph.name(result)] = "LiteRT multiplies no constant of int8 with activations of int16"
             made |= dict.fromkeys(map(int, op.outputs), result)

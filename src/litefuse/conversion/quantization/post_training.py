@@ -36,7 +36,7 @@ from litefuse.conversion.quantization.lookup_tables import TableFunction, table_
 from litefuse.conversion.quantization.mixed_activations import mix_activations
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.ops_left_in_float import PREPARES, masked_tensors, withheld_ops
+from litefuse.conversion.quantization.ops_left_in_float import COMPUTES_DIVISOR, PREPARES, masked_tensors, withheld_ops
 from litefuse.conversion.quantization.quantizer_mends import (
     halve_biases,
     mend_rotations,
@@ -287,7 +287,7 @@ class _Task:
         for number in signature_graphs(model):
             graph = model.subgraphs[number]
             found += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
-        return found
+        return [function for function in found if self.reasons.get(function.result) != COMPUTES_DIVISOR]
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.options, replace(facts, lookups_of_one_scale=not self.traits.mixed))
