@@ -9,12 +9,14 @@ All else runs in the conversion process:
 ``post_training``     quantization with ``litert_quantizer``; ``recipe`` says what each op gets
 ``training_aware``    integer ops with the ranges of fake-quantization nodes
 ``mixed_precision``   for the weights of each layer the smallest form that the outputs can bear
-``calibration``       the ranges of tensors; ``adjusted_ranges`` those that LiteRT's kernels want
+``calibration``       the ranges of tensors; ``adjusted_ranges`` those that LiteRT's kernels want, ``tied_ranges`` those
+                      that several tensors have together
 ``ops_left_in_float`` ops that have to stay in floating point; ``float_ops`` finds those that did, and why
 
 Changes of the file before it is quantized: ``equal_ops``, ``limited_masks``. Those of the quantized file:
 ``quantizer_mends``, ``runtime_forms``, ``moved_constants``, ``integer_composites``, ``recurrent`` for recurrent ops,
-and for those that the quantizer leaves in floating point ``integer_ops``, by ``integer_rules`` and ``lookup_tables``.
+``states`` for variables and their ranges, ``integer_loops``, and for ops that the quantizer leaves in floating point
+``integer_ops``, by ``integer_rules`` and ``lookup_tables``.
 
 ``difference``        the quantization error
 ``effect``            the error, the ops left in floating point, and whether the samples sufficed
