@@ -76,7 +76,8 @@ class Quantization(Options):
     io: QuantizedIo = option(
         default=False,
         help="With int8, int16, qat and auto, also make inputs and outputs integers: integer (the form's own type, "
-        "int8 with auto) or, with int8 and auto, uint8; or two types, for inputs and outputs, one of which may be float32.",
+        "int8 with auto) or, with int8 and auto, uint8; or two types, for inputs and outputs, one of which may be "
+        "float32.",
         python="True is integer, False is float32.",
         flag="--quantized-io",
         metavar="TYPE[,TYPE]",
