@@ -41,7 +41,8 @@ def gathering(
 
 def rows(path: Path, ids: Any) -> Any:
     runner = Interpreter(path).get_signature_runner()
-    first, second = (next(iter(runner(ids=ids).values())).copy() for _ in range(2))
+    both: list[Any] = [next(iter(runner(ids=ids).values())).copy() for _ in range(2)]
+    first, second = both
     np.testing.assert_array_equal(first, second)
     return first
 
