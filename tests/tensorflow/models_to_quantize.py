@@ -69,7 +69,11 @@ def _served(tf: Any, function: Any, shape: tuple[int | None, ...], dtype: str = 
     module = tf.Module()
     module.kept = [function, kept]
     spec = tf.TensorSpec(shape, dtype, name="x")
-    module.serve = tf.function(lambda x: {"y": function(x)}, input_signature=[spec], autograph=False)
+
+    def serve(x: Any) -> dict[str, Any]:
+        return {"y": function(x)}
+
+    module.serve = tf.function(serve, input_signature=[spec], autograph=False)
     return module, {"serving_default": module.serve}
 
 
@@ -78,7 +82,11 @@ def _function(compute: Callable[..., Any], shape: tuple[int | None, ...], dtype:
 
     def build(tf: Any) -> Any:
         variables = [tf.Variable(_weights(*size, seed=number)) for number, size in enumerate(sizes)]
-        return _served(tf, lambda x: compute(tf, x, *variables), shape, dtype, variables=variables)
+
+        def computed(x: Any) -> Any:
+            return compute(tf, x, *variables)
+
+        return _served(tf, computed, shape, dtype, variables=variables)
 
     return build
 
@@ -131,7 +139,10 @@ def _composite(tf: Any) -> Any:
     def gate(x: Any, factors: Any) -> Any:
         return x * tf.sigmoid(tf.matmul(x, factors))
 
-    return _served(tf, lambda x: gate(tf.matmul(x, weights[0]), weights[1].read_value()), (None, 48), weights=weights)
+    def gated(x: Any) -> Any:
+        return gate(tf.matmul(x, weights[0]), weights[1].read_value())
+
+    return _served(tf, gated, (None, 48), weights=weights)
 
 
 def _signatures(tf: Any) -> Any:

@@ -132,7 +132,7 @@ def _groups(path: Path) -> dict[str, _Group]:
 
 
 def _computed(graph: Graph, op: Op) -> list[int]:
-    """Returns the operands of real numbers that are no constants."""
+    """Returns the operands of real numbers but constants."""
     return [
         operand
         for operand in op.inputs
