@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from litefuse.frontends.quantization_aware.names import FAKE_QUANTIZATIONS
 from litefuse.ir.annotations import annotate
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import create_call, function_symbol
@@ -60,6 +61,11 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
         return dynamic_reduce_window(op, t)
     if target == "ApproxTopK":
         return _approximate_top_k(op, t)
+    if target in FAKE_QUANTIZATIONS:
+        x, low, high = t.values(op.operands)
+        name = "FakeQuantWithMinMaxVars" + ("PerChannel" if t.shape(op.operands[1]) else "")
+        options = {"num_bits": 8, "narrow_range": FAKE_QUANTIZATIONS[target]}
+        return [t.b.op(name, [x, low, high], t.shape(op.results[0]), "float32", **options)]
     if target in ROUTINES:
         return list(ROUTINES[target](op, t, _dictionary(op, "mhlo.backend_config")))
     namespace, _, short = target.rpartition(".")
