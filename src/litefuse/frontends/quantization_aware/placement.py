@@ -1,13 +1,13 @@
-"""Where the integer form of a model rounds: the ranges of its activations, and the weights of its products."""
+"""Where the integer form of a model rounds: its activations and the weights of its products."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from litefuse.frontends.quantization_aware.tracing import Step, Trace, Value
+from litefuse.frontends.quantization_aware.tracing import Step, Value
 
 # Products with weights, their last argument.
 _PRODUCTS = frozenset({"Conv", "ConvTranspose", "DepthwiseConv", "Einsum", "Matmul"})
@@ -15,42 +15,37 @@ _PRODUCTS = frozenset({"Conv", "ConvTranspose", "DepthwiseConv", "Einsum", "Matm
 _ARITHMETIC = frozenset({"Add", "Multiply", "Subtract"})
 _NORMALIZATION = "BatchNormalization"
 _CLIPPING = frozenset({"Clip", "ReLU", "Relu", "Relu6"})
-# Ops that give numbers that they take, in the steps of their operand.
-_MOVING = frozenset(
-    {
-        *("BroadcastTo", "Cast", "ConvertToTensor", "Copy", "DepthToSpace", "ExpandDims", "Flip", "GetItem"),
-        *("Identity", "Max", "MaxPool", "Min", "Moveaxis", "Pad", "Ravel", "Repeat", "Reshape", "Slice"),
-        *("Split", "Squeeze", "StopGradient", "SwapAxes", "Swapaxes", "Take", "Tile", "Transpose", "Unstack"),
-    }
-)
-# Ops that average, in the steps of their operand.
+# Ops that average in the steps of their operand.
 _AVERAGES = frozenset({"AveragePool"})
 # Ops whose operands have one range, that of the result.
 _JOINING = frozenset({"Concatenate", "Maximum", "Minimum", "Stack"})
-_SAME = _MOVING | _AVERAGES | _JOINING
-# Ops whose result has a certain scale and zero point in LiteRT's kernels: the ends of its range.
+# Ops that keep the steps of their operand.
+_SAME = frozenset(
+    {
+        *(*_AVERAGES, *_JOINING, "BroadcastTo", "Cast", "ConvertToTensor", "Copy", "ExpandDims", "Flip", "GetItem"),
+        *("Identity", "Max", "MaxPool", "Min", "Moveaxis", "Pad", "Ravel", "Repeat", "Reshape", "Slice", "Split"),
+        *("Squeeze", "StopGradient", "Swapaxes", "Take", "Tile", "Transpose", "Unstack"),
+    }
+)
+# Ops whose result has a certain scale and zero point in LiteRT's kernels, as the ends of its range.
 _FIXED: Mapping[str, tuple[float, float]] = {
     "LogSoftmax": (-255 / 16, 0.0),
     "Sigmoid": (0.0, 255 / 256),
     "Softmax": (0.0, 255 / 256),
     "Tanh": (-1.0, 127 / 128),
 }
-# All with integer kernels.
+# All that have integer kernels.
 _KNOWN = frozenset(
     {
         *(*_PRODUCTS, *_ARITHMETIC, *_CLIPPING, *_SAME, *_FIXED, _NORMALIZATION),
-        *("Absolute", "Elu", "Exp", "Gelu", "HardSilu", "LeakyRelu", "Mean", "Rsqrt", "Square", "Sum"),
+        *("Absolute", "Elu", "Exp", "Gelu", "HardSilu", "LeakyRelu", "Mean", "Rsqrt", "Sum"),
     }
 )
 
 
 @dataclass(eq=False)
 class Range:
-    """The ends of what a tensor is clipped to before it is rounded to 8 bits.
-
-    Attributes:
-        ends: The ends if the op defines them; None if training observes them.
-    """
+    """What a tensor is clipped to before it is rounded: the ends if the op defines them, else training observes them."""
 
     ends: tuple[float, float] | None = None
 
@@ -60,14 +55,13 @@ class Placement:
     """Where values are rounded.
 
     Attributes:
-        ranges: The ranges, in the order of the steps.
-        grids: The range that a value is rounded to, by itself or as the operand that an op gives on.
-        rounded: The values to round when they have been computed, and whether they move their range.
-        weights: The weights that a step rounds. From the given axis on, each element of the axes has a range of its own;
-            with None, all have one.
-        products: For a normalization that stands alone: the range of its product, which it adds to.
-        floats: The names of calls that the integer form computes in floats.
-        kept: The names of the calls that were to stay in floats.
+        ranges: The ranges, in the order of the calls.
+        grids: The range that a value has, by its own rounding or by that of an operand.
+        rounded: The values that are rounded when they have been computed, and whether they move their range.
+        weights: The weights that a call rounds, and the axis from which on each element has a range of its own.
+        products: The ranges of the products of normalizations that no product takes in.
+        floats: The names of the calls that the integer form computes in floats.
+        kept: The names of those that were to stay in floats.
     """
 
     ranges: list[Range] = field(default_factory=list[Range])
@@ -76,95 +70,95 @@ class Placement:
     weights: dict[tuple[Step, Value], int | None] = field(default_factory=dict[tuple[Step, Value], int | None])
     products: dict[Step, Range] = field(default_factory=dict[Step, Range])
     floats: list[str] = field(default_factory=list[str])
-    kept: list[str] = field(default_factory=list[str])
+    kept: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
 
-def placement_of(keras: Any, trace: Trace, keep_float: str | None) -> Placement:
+def placement_of(
+    steps: Sequence[Step], arguments: Collection[Value], results: Collection[Value], keep_float: Sequence[str]
+) -> Placement:
     """Places fake quantization where litefuse's integer form has QUANTIZE, or the end of a fused op.
 
     Args:
-        keras: The package.
-        trace: The calls of the model.
-        keep_float: A regular expression that matches the names of calls to leave in floats.
+        steps: The calls of the model.
+        arguments: Its arguments.
+        results: Its results.
+        keep_float: Regular expressions of the names of calls that stay in floats.
     """
-    return _Placing(keras, trace, re.compile(keep_float) if keep_float else None).placement
+    placing = _Placing(steps, results, keep_float)
+    placing.round_all(arguments)
+    for step in steps:
+        placing.place(step)
+    return placing.placement
 
 
 class _Placing:
-    def __init__(self, keras: Any, trace: Trace, keep_float: re.Pattern[str] | None) -> None:
-        self.placement = Placement()
-        self._keras, self._keep = keras, keep_float
-        self._outputs = {leaf for leaf in keras.tree.flatten(trace.outputs) if isinstance(leaf, Value)}
+    def __init__(self, steps: Sequence[Step], results: Collection[Value], keep_float: Sequence[str]) -> None:
+        self.placement = Placement(kept={pattern: [] for pattern in keep_float})
+        self._results = results
         self._users: dict[Value, list[Step]] = {}
-        for step in trace.steps:
-            for value in self._inputs(step):
+        for step in steps:
+            for value in step.inputs:
                 self._users.setdefault(value, []).append(step)
-        # What is rounded by the op that follows: products, and other ops that fuse an activation.
+        # What the next call goes on with before it is rounded, and whether that is a product with weights.
         self._open: dict[Value, bool] = {}
-        for value in keras.tree.flatten(trace.args):
-            if value.is_activation:
+
+    def round_all(self, values: Collection[Value]) -> None:
+        """Gives each activation a range of its own, if anything computes with it in floats."""
+        for value in values:
+            users = self._users.get(value, [])
+            counts = bool(users) and not any(result.is_activation for user in users for result in user.outputs)
+            if value.is_activation and not counts:
                 self._round(value)
-        for step in trace.steps:
-            self._place(step)
 
-    def _inputs(self, step: Step) -> list[Value]:
-        leaves = self._keras.tree.flatten((step.args, dict(step.kwargs)))
-        return [leaf for leaf in leaves if isinstance(leaf, Value)]
-
-    def _place(self, step: Step) -> None:
+    def place(self, step: Step) -> None:
+        """Rounds the weights and the results of a call."""
         results = [value for value in step.outputs if value.is_activation]
         if not results:
             return
-        placement, constants = self.placement, self._constants(step)
-        activations = [value for value in self._inputs(step) if value.is_activation]
-        kept = self._keep is not None and self._keep.search(step.name) is not None
-        if kept:
-            placement.kept.append(step.name)
+        placement = self.placement
+        weights = [value for value in step.inputs if value.constant and str(value.tensor.dtype) == "float32"]
+        activations = [value for value in step.inputs if value.is_activation]
+        matching = [pattern for pattern in placement.kept if re.search(pattern, step.name)]
+        for pattern in matching:
+            placement.kept[pattern].append(step.name)
         extends = len(activations) == 1 and activations[0] in self._open
-        product = bool(constants) and step.kind in _PRODUCTS or (extends and self._open[activations[0]])
+        product = (bool(weights) and step.kind in _PRODUCTS) or (extends and self._open[activations[0]])
         grids = {placement.grids.get(value) for value in activations}
-        if step.kind == "Take" and constants and not kept:
-            placement.weights.update(dict.fromkeys(((step, table) for table in constants), None))
-            return
         if activations and len(grids) == 1 and (step.kind in _SAME or step.keeps_input):
-            self._keep_range(results, grids.pop(), rounds=step.kind in _AVERAGES)
+            grid = grids.pop()
+            if grid is not None:
+                placement.grids.update(dict.fromkeys(results, grid))
+                placement.rounded.update(dict.fromkeys(results if step.kind in _AVERAGES else (), False))
             return
-        if kept and not product:
+        if matching and not product:
             return
-        if not kept and step.kind in _PRODUCTS:
-            placement.weights.update({(step, weights): _first_channel_axis(step, weights) for weights in constants})
-        elif not kept and step.kind in _ARITHMETIC and not extends:
-            placement.weights.update(dict.fromkeys(((step, operand) for operand in constants), None))
+        if step.kind in _PRODUCTS or step.kind == "Take" or (step.kind in _ARITHMETIC and not extends):
+            rounded = () if matching else weights
+            placement.weights.update({(step, value): _first_channel_axis(step, value) for value in rounded})
         elif step.kind == _NORMALIZATION and not extends:
             placement.products[step] = self._range()
         elif step.kind not in _KNOWN:
             placement.floats.append(step.name)
         if step.kind in _FIXED:
             self._round(results[0], _FIXED[step.kind])
-        elif not self._left_open(step, results[0], product=product):
-            for value in results:
-                self._round(value)
+        elif step.kind != "Take" and not self._left_open(step, results[0], product=product):
+            self.round_all(results)
 
     def _left_open(self, step: Step, result: Value, *, product: bool) -> bool:
         """Whether the only user of a result is fused with its op, or gives it the range of its own result."""
         users = self._users.get(result, [])
-        if len(users) != 1 or result in self._outputs:
+        if len(users) != 1 or result in self._results:
             return False
         user = users[0]
-        fuses = step.kind in (*_PRODUCTS, *_ARITHMETIC, _NORMALIZATION)
-        others = [value for value in self._inputs(user) if value is not result]
         scales = user.kind == _NORMALIZATION or (
-            user.kind in _ARITHMETIC and user.args[0] is result and all(value.constant for value in others)
+            user.kind in _ARITHMETIC
+            and user.args[0] is result
+            and all(value.constant for value in user.inputs if value is not result)
         )
-        if fuses and (_clips(user) or (product and scales)):
+        if step.kind in {*_PRODUCTS, *_ARITHMETIC, _NORMALIZATION} and (_clips(user) or (product and scales)):
             self._open[result] = product
             return True
         return user.kind in _JOINING
-
-    def _keep_range(self, results: Sequence[Value], grid: Range | None, *, rounds: bool) -> None:
-        if grid is not None:
-            self.placement.grids.update(dict.fromkeys(results, grid))
-            self.placement.rounded.update(dict.fromkeys(results if rounds else (), False))
 
     def _range(self, ends: tuple[float, float] | None = None) -> Range:
         self.placement.ranges.append(Range(ends))
@@ -174,26 +168,22 @@ class _Placing:
         self.placement.grids[value] = self._range(ends)
         self.placement.rounded[value] = ends is None
 
-    def _constants(self, step: Step) -> list[Value]:
-        return [value for value in self._inputs(step) if value.constant and value.dtype == "float32"]
-
 
 def _clips(step: Step) -> bool:
-    if step.kind == "ReLU":
-        operation: Any = step.function
-        return not operation.negative_slope and not operation.threshold
-    return step.kind in _CLIPPING
+    operation: Any = step.function
+    return step.kind in _CLIPPING and not (
+        step.kind == "ReLU" and (operation.negative_slope or operation.threshold)
+    )
 
 
 def _first_channel_axis(step: Step, weights: Value) -> int | None:
     """Returns the axis of weights that begins their output channels; None if they have one range for all."""
-    rank = len(weights.shape)
-    if step.args[-1] is not weights:
+    rank, function = len(weights.shape), step.function
+    if step.args[-1] is not weights or step.kind not in _PRODUCTS:
         return None
     if step.kind == "Einsum":
-        function: Any = step.function
-        subscripts: str = getattr(function, "subscripts", None) or function.args[0]
-        operands, _, result = subscripts.replace(" ", "").partition("->")
-        kept = [letter in result and letter not in operands.split(",")[0] for letter in operands.split(",")[-1]]
+        subscripts: str = getattr(function, "subscripts", "")
+        first, _, second = subscripts.replace(" ", "").partition("->")[0].partition(",")
+        kept = [letter not in first for letter in second]
         return kept.index(True) if kept == sorted(kept) and any(kept) else None
-    return {"Conv": rank - 1, "DepthwiseConv": rank - 2}.get(step.kind, 1 if step.kind == "Matmul" and rank == 2 else None)
+    return {"Conv": rank - 1, "DepthwiseConv": rank - 2}.get(step.kind, 1 if (step.kind, rank) == ("Matmul", 2) else None)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from litefuse.errors import LitefuseError
+from litefuse.frontends.quantization_aware.operations import REWRITTEN
 from litefuse.frontends.writer import describe_error
 
 
@@ -18,21 +19,24 @@ class Value:
     """A tensor between operations.
 
     Attributes:
-        shape: Its shape, with None for dynamic dimensions.
-        dtype: Its dtype.
-        variable: The variable that it is, if it is one.
+        tensor: The variable that it is, or a ``keras.KerasTensor`` of its shape and dtype.
         constant: Whether it is a variable, or computed from variables alone.
+        is_variable: Whether it is a variable.
     """
 
-    shape: Sequence[int | None]
-    dtype: str
-    variable: Any = None
+    tensor: Any
     constant: bool = False
+    is_variable: bool = False
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The shape, with None for dynamic dimensions."""
+        return tuple(self.tensor.shape)
 
     @property
     def is_activation(self) -> bool:
         """Whether it may have a range."""
-        return self.dtype == "float32" and not self.constant
+        return str(self.tensor.dtype) == "float32" and not self.constant
 
 
 @dataclass(eq=False)
@@ -41,105 +45,88 @@ class Step:
 
     Attributes:
         kind: The class of the operation or layer.
+        name: The names of the layers around it and its kind, such as ``block/conv/Conv``.
         function: The operation, layer or function to call.
         args: Its positional arguments: structures with values among their leaves.
         kwargs: Its arguments by keyword, without ``training``.
+        inputs: The values among the arguments.
         outputs: Its results.
-        name: The names of the layers around it and its kind, such as ``block/conv/Conv``.
         takes_training: Whether it is called with ``training``.
         keeps_input: Whether it returns its input in inference.
     """
 
     kind: str
+    name: str
     function: Callable[..., Any]
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
-    outputs: list[Value]
-    name: str
+    inputs: Sequence[Value]
+    outputs: Sequence[Value]
     takes_training: bool = False
     keeps_input: bool = False
 
 
-@dataclass
-class Trace:
-    """The calls of a model.
+def trace_model(keras: Any, model: Any, args: Sequence[Any]) -> tuple[list[Step], Any, Any]:
+    """Traces a model down to Keras's operations; returns its calls, the structures of its arguments and of its results.
 
-    Attributes:
-        args: The structures of values that stand for its arguments.
-        outputs: The structure of its results.
-        steps: The calls in their order.
-    """
-
-    args: list[Any]
-    outputs: Any = None
-    steps: list[Step] = field(default_factory=list[Step])
-
-
-def trace_model(keras: Any, model: Any, args: Sequence[Any]) -> Trace:
-    """Traces a model down to Keras's operations.
-
-    A layer stays closed, and is one call, if it computes otherwise in training, assigns or reads variables, or hands its
-    tensors to anything but operations and layers of Keras.
-
-    Args:
-        keras: The package.
-        model: A built model.
-        args: The structures of ``keras.KerasTensor`` to call it with.
+    A layer stays closed, and is one call, if it computes otherwise in training, assigns or reads variables, or gives
+    tensors to anything but Keras's operations and layers.
 
     Raises:
         LitefuseError: The model's own ``call`` cannot be traced.
     """
-    trace = Trace(keras.tree.map_structure(_value_of, list(args)))
+    tracer = _Tracer(keras)
+    values = keras.tree.map_structure(Value, list(args))
     try:
-        trace.outputs = _Tracer(keras, trace.steps).opened(model, (), trace.args, {})
+        return tracer.steps, values, tracer.opened(model, (), values, {})
     except _Closed as reason:
         raise LitefuseError(
             f"the model's call() cannot be traced: {reason}",
             where=model.name,
             hint="Move what assigns variables, reads their values or depends on training to a layer of its own.",
         ) from reason
-    return trace
 
 
 class _Closed(Exception):  # noqa: N818  not an error: the layer is called as it is
     """The operations of a layer are not known; the message is the reason."""
 
+    keeps_input = False
+
 
 class _Graph(NamedTuple):
-    """The operations and layers that a layer calls.
-
-    Attributes:
-        nodes: Keras's records of the calls, in an order in which they can be made.
-        values: The values that the symbolic tensors of arguments and weights stand for, by their ids.
-        sources: These tensors.
-        outputs: The structure of symbolic results.
-    """
+    """What a layer calls: Keras's records, the values of arguments and weights by the ids of tensors, the results."""
 
     nodes: list[Any]
     values: dict[int, Value]
-    sources: list[Any]
+    tensors: list[Any]
     outputs: Any
 
 
 class _Tracer:
-    def __init__(self, keras: Any, steps: list[Step]) -> None:
-        self._keras, self._steps = keras, steps
+    def __init__(self, keras: Any) -> None:
+        self._keras = keras
+        self.steps: list[Step] = []
         self._variables: dict[int, Value] = {}
 
     def opened(self, layer: Any, path: tuple[str, ...], args: Any, kwargs: Any) -> Any:
-        """Traces the operations of a layer; returns the structure of its results.
+        """Adds the calls of a layer; returns the structure of its results.
 
         Raises:
             _Closed: They are not known.
         """
-        if isinstance(layer, self._keras.layers.BatchNormalization):
-            raise _Closed("it normalizes by batches in training")
-        if getattr(layer, "activity_regularizer", None) is not None:
-            raise _Closed("it has an activity regularizer")
-        modes: list[dict[str, Any]] = [{"training": False}, {"training": True}] if _takes_training(layer) else [{}]
-        graph, *others = [self._graph(layer, args, kwargs | mode) for mode in modes]
-        if any(_calls(other) != _calls(graph) for other in others):
-            raise _Closed("it computes otherwise in training")
+        if isinstance(layer, self._keras.layers.BatchNormalization) or getattr(layer, "activity_regularizer", None):
+            raise _Closed("it depends on the batch")
+        if not _takes_training(layer):
+            graph = self._graph(layer, args, kwargs)
+        else:
+            graph = self._graph(layer, args, {**kwargs, "training": False})
+            try:
+                in_training = _calls(self._graph(layer, args, {**kwargs, "training": True}))
+            except _Closed as reason:
+                reason.keeps_input = not graph.nodes
+                raise
+            if in_training != _calls(graph):
+                raise _Closed("it computes otherwise in training")
         values = dict(graph.values)
         for node in graph.nodes:
             arguments = node.arguments.convert(lambda leaf: self._argument(leaf, values))
@@ -151,130 +138,78 @@ class _Tracer:
         return self._variable(leaf) if isinstance(leaf, self._keras.Variable) else values.get(id(leaf), leaf)
 
     def _variable(self, variable: Any) -> Value:
-        value = Value(tuple(variable.shape), str(variable.dtype), variable, constant=True)
-        return self._variables.setdefault(id(variable), value)
+        return self._variables.setdefault(id(variable), Value(variable, constant=True, is_variable=True))
 
     def _graph(self, layer: Any, args: Any, kwargs: Any) -> _Graph:
+        """Calls a layer with symbolic tensors, also as its weights."""
         keras = self._keras
         values: dict[int, Value] = {}
-        sources: list[Any] = []
+        tensors: list[Any] = []
 
         def symbolic(leaf: Any) -> Any:
             if not isinstance(leaf, Value):
                 return leaf
-            tensor = keras.KerasTensor(leaf.shape, leaf.dtype)
-            values[id(tensor)] = leaf
-            sources.append(tensor)
-            return tensor
+            tensors.append(keras.KerasTensor(leaf.shape, leaf.tensor.dtype))
+            values[id(tensors[-1])] = leaf
+            return tensors[-1]
 
         args, kwargs = keras.tree.map_structure(symbolic, (list(args), dict(kwargs)))
-        weights = {name: value for name, value in vars(layer).items() if isinstance(value, keras.Variable)}
+        own = {name: weight for name, weight in vars(layer).items() if isinstance(weight, keras.Variable)}
         try:
-            with _recorded(keras, layer, {name: symbolic(self._variable(own)) for name, own in weights.items()}):
+            with _replaced(keras, layer, {name: symbolic(self._variable(weight)) for name, weight in own.items()}):
                 outputs = layer.call(*args, **kwargs)
-            returned = {id(tensor): tensor for tensor in keras.tree.flatten(outputs)}
-            computed = [tensor for key, tensor in returned.items() if key not in values]
-            nodes = _nodes(keras.Function(sources, computed)) if computed else []
+            computed = [tensor for tensor in keras.tree.flatten(outputs) if id(tensor) not in values]
+            nodes = _nodes(keras.Function(tensors, computed)) if computed else []
         except Exception as error:  # layers raise any exception
             raise _Closed(describe_error(error)) from error
         if any(_open_sizes(node.operation) > (type(node.operation).__name__ == "Reshape") for node in nodes):
             raise _Closed("it computes with sizes that are open")
-        return _Graph(nodes, values, sources, outputs)
+        return _Graph(nodes, values, tensors, outputs)
 
-    def _call(self, operation: Any, path: tuple[str, ...], args: Any, kwargs: Any, tensors: Any) -> list[Value]:
-        """Adds a call, or those inside it; returns the values of its results."""
+    def _call(
+        self, operation: Any, path: tuple[str, ...], args: Any, kwargs: Any, tensors: Sequence[Any]
+    ) -> Sequence[Value]:
+        """Adds a call, or those inside it; returns its results."""
         keras, kind = self._keras, type(operation).__name__
         kwargs = {name: argument for name, argument in kwargs.items() if name != "training"}
-        layer = isinstance(operation, keras.Layer)
-        if layer:
-            path = (*path, operation.name)
-            if kind == "Rescaling":
-                return self._rescaled(operation, path, *args)
+        is_layer = isinstance(operation, keras.Layer)
+        path = (*path, operation.name) if is_layer else path
+        if kind in REWRITTEN:
+            result = REWRITTEN[kind](partial(self._add_call, path), keras.ops, operation, *args, **kwargs)
+            if result is not None:
+                return [result]
+        keeps_input = False
+        if is_layer:
             try:
                 return keras.tree.flatten(self.opened(operation, path, args, kwargs))
-            except _Closed:
-                pass
-        elif kind in _REWRITTEN and (value := _REWRITTEN[kind](self, operation, path, *args, **kwargs)) is not None:
-            return [value]
-        step = Step(kind, operation, args, kwargs, [_value_of(tensor) for tensor in tensors], "/".join((*path, kind)))
-        if layer and _takes_training(operation):
-            step.takes_training = True
-            step.keeps_input = self._keeps_input(operation, args, kwargs)
-        return self._added(step)
+            except _Closed as reason:
+                keeps_input = reason.keeps_input
+        return self._add(kind, path, operation, args, kwargs, tensors, is_layer and _takes_training(operation), keeps_input)
 
-    def _keeps_input(self, layer: Any, args: Any, kwargs: Any) -> bool:
-        try:
-            graph = self._graph(layer, args, kwargs | {"training": False})
-        except _Closed:
-            return False
-        return not graph.nodes
+    def _add_call(self, path: tuple[str, ...], kind: str, function: Callable[..., Any], *args: Any) -> Value:
+        tensors = [argument.tensor if isinstance(argument, Value) else argument for argument in args]
+        return self._add(kind, path, function, args, {}, [function(*tensors)])[0]
 
-    def _added(self, step: Step) -> list[Value]:
-        leaves = self._keras.tree.flatten((step.args, dict(step.kwargs)))
+    def _add(
+        self,
+        kind: str,
+        path: tuple[str, ...],
+        function: Any,
+        args: Any,
+        kwargs: Any,
+        tensors: Sequence[Any],
+        *behavior: bool,
+    ) -> Sequence[Value]:
+        leaves = self._keras.tree.flatten((list(args), kwargs))
         inputs = [leaf for leaf in leaves if isinstance(leaf, Value)]
-        for value in step.outputs:
-            value.constant = bool(inputs) and all(leaf.constant for leaf in inputs)
-        self._steps.append(step)
-        return step.outputs
-
-    def call(self, kind: str, path: tuple[str, ...], function: Callable[..., Any], *args: Any) -> Value:
-        """Adds a call of a function with one result."""
-        symbolic = [
-            self._keras.KerasTensor(leaf.shape, leaf.dtype) if isinstance(leaf, Value) else leaf for leaf in args
-        ]
-        output = _value_of(function(*symbolic))
-        return self._added(Step(kind, function, args, {}, [output], "/".join((*path, kind))))[0]
-
-    def _rescaled(self, layer: Any, path: tuple[str, ...], x: Value) -> list[Value]:
-        ops = self._keras.ops
-        x = self.call("Cast", path, partial(ops.cast, dtype="float32"), x)
-        x = self.call("Multiply", path, ops.multiply, x, layer.scale)
-        return [self.call("Add", path, ops.add, x, layer.offset)]
-
-    def reshaped(self, operation: Any, path: tuple[str, ...], x: Value) -> Value:
-        """Adds the operation with -1 for the size that is open."""
-        sizes = tuple(-1 if size is None else size for size in operation.newshape)
-        return self.call("Reshape", path, partial(self._keras.ops.reshape, newshape=sizes), x)
-
-    def silu(self, _: Any, path: tuple[str, ...], x: Value) -> Value:
-        """Adds its factors, of which the sigmoid is rounded to steps of its own."""
-        ops = self._keras.ops
-        return self.call("Multiply", path, ops.multiply, x, self.call("Sigmoid", path, ops.sigmoid, x))
-
-    def separable(self, operation: Any, path: tuple[str, ...], x: Value, depthwise: Value, pointwise: Value) -> Value:
-        """Adds the two convolutions."""
-        ops, layout = self._keras.ops, operation.data_format
-        windows = {"strides": operation.strides, "dilation_rate": operation.dilation_rate}
-        first = partial(ops.depthwise_conv, **windows, padding=operation.padding, data_format=layout)
-        x = self.call("DepthwiseConv", path, first, x, depthwise)
-        return self.call("Conv", path, partial(ops.conv, padding="valid", data_format=layout), x, pointwise)
-
-    def attention(
-        self, _: Any, path: tuple[str, ...], query: Value, key: Value, value: Value, **options: Any
-    ) -> Value | None:
-        """Adds the products and the softmax of attention without mask; None if it has one."""
-        ops, scale = self._keras.ops, options.pop("scale", None)
-        if any(option is not None and option is not False for option in options.values()) or key.shape[-2] != (
-            query.shape[-2]
-        ):
-            return None
-        scale = float(query.shape[-1] or 1) ** -0.5 if scale is None else scale
-        query = self.call("Multiply", path, ops.multiply, query, scale)
-        scores = self.call("Einsum", path, partial(ops.einsum, "btnh,bsnh->bnts"), query, key)
-        weights = self.call("Softmax", path, ops.softmax, scores)
-        return self.call("Einsum", path, partial(ops.einsum, "bnts,bsnh->btnh"), weights, value)
-
-
-_REWRITTEN: Mapping[str, Callable[..., Value | None]] = {
-    "DotProductAttention": _Tracer.attention,
-    "Reshape": _Tracer.reshaped,
-    "SeparableConv": _Tracer.separable,
-    "Silu": _Tracer.silu,
-}
+        constant = bool(inputs) and all(value.constant for value in inputs)
+        outputs = [Value(tensor, constant) for tensor in tensors]
+        self.steps.append(Step(kind, "/".join((*path, kind)), function, args, kwargs, inputs, outputs, *behavior))
+        return outputs
 
 
 @contextmanager
-def _recorded(keras: Any, layer: Any, weights: Mapping[str, Any]) -> Generator[None]:
+def _replaced(keras: Any, layer: Any, weights: Mapping[str, Any]) -> Generator[None]:
     """Lets a layer use symbolic tensors as its variables during the context.
 
     Raises:
@@ -297,7 +232,7 @@ def _recorded(keras: Any, layer: Any, weights: Mapping[str, Any]) -> Generator[N
 
 
 def _nodes(function: Any) -> list[Any]:
-    depths: Mapping[int, list[Any]] = function._nodes_by_depth  # noqa: SLF001  Keras's public records lack arguments
+    depths: Mapping[int, list[Any]] = function._nodes_by_depth  # noqa: SLF001  what is public lacks the arguments
     nodes = [node for depth in sorted(depths, reverse=True) for node in depths[depth]]
     return [node for node in nodes if node.operation is not None and not node.is_input]
 
@@ -315,7 +250,3 @@ def _open_sizes(operation: Any) -> int:
 
 def _takes_training(layer: Any) -> bool:
     return "training" in inspect.signature(layer.call).parameters
-
-
-def _value_of(tensor: Any) -> Value:
-    return Value(tuple(tensor.shape), str(tensor.dtype))
