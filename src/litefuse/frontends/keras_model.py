@@ -84,7 +84,7 @@ def check_keras_model(keras: Any, model: Any, name: str) -> None:
     """Checks that a model can be called with symbolic tensors.
 
     Raises:
-        LitefuseError: It has another backend than TensorFlow and JAX, has not been built, or has no inputs or sparse ones.
+        LitefuseError: It has another backend than TensorFlow and JAX, is not built, or has no inputs or sparse ones.
     """
     backend = _backend(keras)
     if backend not in {"jax", "tensorflow"}:

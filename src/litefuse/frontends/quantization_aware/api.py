@@ -11,6 +11,7 @@ from typing import Any
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_model import check_keras_model, describe_model
 from litefuse.support.options.names import listed_names
+from litefuse.support.options.quantization import check_pattern
 
 _LAYERS = "litefuse.frontends.quantization_aware.layers"
 
@@ -21,9 +22,9 @@ if "keras" in sys.modules:  # files of such models need the classes, which Keras
 def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
     """Makes a model that trains for integers: fake quantization stands where litefuse's integer form rounds.
 
-    ``fit`` trains the model and the ranges of its activations, the moving averages of what the batches reach; the weights
-    have ranges for each output channel. ``litefuse.convert(result, quantize="qat")`` then gives a file of int8 ops
-    with the outputs of the trained model. Before training, activations are not rounded.
+    ``fit`` trains the model and the ranges of its activations, which are moving averages of what the batches reach;
+    weights have a range for each output channel. ``litefuse.convert(result, quantize="qat")`` then gives a file of int8
+    ops with the outputs of the trained model. Before training, activations are not rounded.
 
     The result is a functional model of the same inputs and outputs. It shares the layers and weights of the model, so
     training changes both; clone the model first to keep it as it is. It is not compiled, and has none of the model's
@@ -59,6 +60,8 @@ def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
     if dtypes:
         raise LitefuseError(f"the model computes in {', '.join(dtypes)}, not in float32", where=where)
     patterns = listed_names(keep_float, "keep_float") or ()
+    for pattern in patterns:
+        check_pattern(pattern, "keep_float")
     layer = layers.QuantizationAware(model, patterns)
     unused = [pattern for pattern, names in layer.placement.kept.items() if not names]
     if unused:

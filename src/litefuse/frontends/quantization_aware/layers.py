@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from litefuse.frontends.keras_model import input_specs
-from litefuse.frontends.quantization_aware.names import FAKE_QUANTIZATIONS
+from litefuse.frontends.quantization_aware import FAKE_QUANTIZATIONS
 from litefuse.frontends.quantization_aware.placement import placement_of
 from litefuse.frontends.quantization_aware.tracing import Step, Value, trace_model
 
@@ -110,10 +110,8 @@ class QuantizationAware(keras.layers.Layer):
         steps, args, results = trace_model(keras, model, args)
         arguments, outputs = keras.tree.flatten(args), {*keras.tree.flatten(results)}
         self.placement = placement_of(steps, arguments, outputs, self.keep_float)
-        self.ranges = [MovingRange(grid.ends) for grid in self.placement.ranges]
-        # Keras tracks the contents of lists and dictionaries, but not of functions.
-        by_range = dict(zip(self.placement.ranges, self.ranges, strict=True))
-        self._range_of = by_range.__getitem__
+        self.ranges = [MovingRange(ends) for ends in self.placement.ranges]
+        # Keras would track, and copy, lists and dictionaries.
         self._traced = lambda: (steps, arguments, results)
         self.built = True
 
@@ -137,7 +135,7 @@ class QuantizationAware(keras.layers.Layer):
     def _rounded(self, value: Value, x: Any, training: bool | None) -> Any:
         if value not in self.placement.rounded:
             return x
-        grid = self._range_of(self.placement.grids[value])
+        grid = self.ranges[self.placement.grids[value]]
         if training and self.placement.rounded[value]:
             grid.observe(x)
         return grid(x)
@@ -151,7 +149,7 @@ class QuantizationAware(keras.layers.Layer):
     def _normalized(self, step: Step, x: Any, *, training: bool | None) -> Any:
         """Computes a batch normalization that no product takes in as the product and the addition that it becomes."""
         layer: Any = step.function
-        grid, shape = self._range_of(self.placement.products[step]), [1] * len(x.shape)
+        grid, shape = self.ranges[self.placement.products[step]], [1] * len(x.shape)
         shape[layer.axis] = -1
         factor = ops.rsqrt(layer.moving_variance + layer.epsilon) * (layer.gamma if layer.scale else 1.0)
         offset = (layer.beta if layer.center else 0.0) - layer.moving_mean * factor

@@ -28,6 +28,10 @@ def _attention(call: Any, ops: Any, operation: Any, query: Any, key: Any, value:
     return call("Einsum", partial(ops.einsum, "bnts,bsnh->btnh"), weights, value)
 
 
+def _converted(_: Any, __: Any, operation: Any, x: Any) -> Any:
+    return x if operation.dtype in {None, str(x.tensor.dtype)} else None
+
+
 def _divided(call: Any, ops: Any, _: Any, x: Any, divisor: Any) -> Any:
     return call("Multiply", ops.multiply, x, 1 / divisor) if isinstance(divisor, int | float) and divisor else None
 
@@ -62,6 +66,7 @@ def _transposed(call: Any, ops: Any, operation: Any, x: Any, kernel: Any) -> Any
 
 #: By the class of an operation or layer: what adds its parts and returns the value of the result; None if it adds none.
 REWRITTEN: Mapping[str, Rewriting] = {
+    "ConvertToTensor": _converted,
     "ConvTranspose": _transposed,
     "Divide": _divided,
     "DotProductAttention": _attention,

@@ -43,20 +43,13 @@ _KNOWN = frozenset(
 )
 
 
-@dataclass(eq=False)
-class Range:
-    """What a tensor is clipped to before it is rounded: the ends if the op defines them, else training observes them."""
-
-    ends: tuple[float, float] | None = None
-
-
 @dataclass
 class Placement:
     """Where values are rounded.
 
     Attributes:
-        ranges: The ranges, in the order of the calls.
-        grids: The range that a value has, by its own rounding or by that of an operand.
+        ranges: The ends of the ranges that ops define; None for a range that training observes.
+        grids: The index of the range that a value has, by its own rounding or by that of an operand.
         rounded: The values that are rounded when they have been computed, and whether they move their range.
         weights: The weights that a call rounds, and the axis from which on each element has a range of its own.
         products: The ranges of the products of normalizations that no product takes in.
@@ -64,11 +57,11 @@ class Placement:
         kept: The names of those that were to stay in floats.
     """
 
-    ranges: list[Range] = field(default_factory=list[Range])
-    grids: dict[Value, Range] = field(default_factory=dict[Value, Range])
+    ranges: list[tuple[float, float] | None] = field(default_factory=list[tuple[float, float] | None])
+    grids: dict[Value, int] = field(default_factory=dict[Value, int])
     rounded: dict[Value, bool] = field(default_factory=dict[Value, bool])
     weights: dict[tuple[Step, Value], int | None] = field(default_factory=dict[tuple[Step, Value], int | None])
-    products: dict[Step, Range] = field(default_factory=dict[Step, Range])
+    products: dict[Step, int] = field(default_factory=dict[Step, int])
     floats: list[str] = field(default_factory=list[str])
     kept: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
@@ -160,9 +153,9 @@ class _Placing:
             return True
         return user.kind in _JOINING
 
-    def _range(self, ends: tuple[float, float] | None = None) -> Range:
-        self.placement.ranges.append(Range(ends))
-        return self.placement.ranges[-1]
+    def _range(self, ends: tuple[float, float] | None = None) -> int:
+        self.placement.ranges.append(ends)
+        return len(self.placement.ranges) - 1
 
     def _round(self, value: Value, ends: tuple[float, float] | None = None) -> None:
         self.placement.grids[value] = self._range(ends)
@@ -171,9 +164,7 @@ class _Placing:
 
 def _clips(step: Step) -> bool:
     operation: Any = step.function
-    return step.kind in _CLIPPING and not (
-        step.kind == "ReLU" and (operation.negative_slope or operation.threshold)
-    )
+    return step.kind in _CLIPPING and not (step.kind == "ReLU" and (operation.negative_slope or operation.threshold))
 
 
 def _first_channel_axis(step: Step, weights: Value) -> int | None:
@@ -186,4 +177,6 @@ def _first_channel_axis(step: Step, weights: Value) -> int | None:
         first, _, second = subscripts.replace(" ", "").partition("->")[0].partition(",")
         kept = [letter not in first for letter in second]
         return kept.index(True) if kept == sorted(kept) and any(kept) else None
-    return {"Conv": rank - 1, "DepthwiseConv": rank - 2}.get(step.kind, 1 if (step.kind, rank) == ("Matmul", 2) else None)
+    if step.kind == "Matmul":
+        return 1 if rank == 2 else None
+    return {"Conv": rank - 1, "DepthwiseConv": rank - 2}.get(step.kind)

@@ -178,27 +178,20 @@ class _Tracer:
             result = REWRITTEN[kind](partial(self._add_call, path), keras.ops, operation, *args, **kwargs)
             if result is not None:
                 return [result]
-        keeps_input = False
+        behavior = (False, False)
         if is_layer:
             try:
                 return keras.tree.flatten(self.opened(operation, path, args, kwargs))
             except _Closed as reason:
-                keeps_input = reason.keeps_input
-        return self._add(kind, path, operation, args, kwargs, tensors, is_layer and _takes_training(operation), keeps_input)
+                behavior = _takes_training(operation), reason.keeps_input
+        return self._add(kind, path, operation, args, kwargs, tensors, *behavior)
 
     def _add_call(self, path: tuple[str, ...], kind: str, function: Callable[..., Any], *args: Any) -> Value:
         tensors = [argument.tensor if isinstance(argument, Value) else argument for argument in args]
         return self._add(kind, path, function, args, {}, [function(*tensors)])[0]
 
     def _add(
-        self,
-        kind: str,
-        path: tuple[str, ...],
-        function: Any,
-        args: Any,
-        kwargs: Any,
-        tensors: Sequence[Any],
-        *behavior: bool,
+        self, kind: str, path: tuple[str, ...], function: Any, args: Any, kwargs: Any, tensors: Any, *behavior: bool
     ) -> Sequence[Value]:
         leaves = self._keras.tree.flatten((list(args), kwargs))
         inputs = [leaf for leaf in leaves if isinstance(leaf, Value)]
