@@ -143,7 +143,7 @@ def input_specs(
     if _is_graph(model):
         # A Sequential of Keras 3 has no ``input``; one of Keras 2 is a functional model.
         structure = model.input if "Functional" in _kinds(model) else model.inputs[0]
-        return [map_structure(lambda tensor: spec(tensor.shape, tensor.dtype, tensor.name), structure)], {}
+        return [map_structure(functools.partial(_spec_of, spec), structure)], {}
     # The shapes that the model was called with, or built for: their batch size was not chosen deliberately.
     args: list[Any]
     kwargs: dict[str, Any] = {}
@@ -156,6 +156,10 @@ def input_specs(
     if not args and not kwargs:
         raise LitefuseError("the model keeps no record of the shapes of its inputs", hint=_WRAP)
     return args, kwargs
+
+
+def _spec_of(spec: Callable[..., Any], tensor: Any) -> Any:
+    return spec(tensor.shape, tensor.dtype, tensor.name)
 
 
 def _specs_of(spec: Callable[..., Any], shapes: Any, dtype: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from litefuse.frontends.keras_model import input_specs
@@ -121,16 +122,15 @@ class QuantizationAware(keras.layers.Layer):
         for value, x in zip(arguments, keras.tree.flatten(inputs), strict=True):
             values[value] = self._rounded(value, x, training)
         for step in steps:
-            args, kwargs = keras.tree.map_structure(
-                lambda leaf, step=step: self._argument(leaf, step, values), (list(step.args), step.kwargs)
-            )
+            argument = partial(self._argument, step, values)
+            args, kwargs = keras.tree.map_structure(argument, (list(step.args), dict(step.kwargs)))
             if step in self.placement.products:
                 results = self._normalized(step, *args, training=training)
             else:
                 results = step.function(*args, **kwargs, **({"training": training} if step.takes_training else {}))
             for value, x in zip(step.outputs, keras.tree.flatten(results), strict=True):
                 values[value] = self._rounded(value, x, training)
-        return keras.tree.map_structure(lambda leaf: self._argument(leaf, None, values), outputs)
+        return keras.tree.map_structure(partial(self._argument, None, values), outputs)
 
     def _rounded(self, value: Value, x: Any, training: bool | None) -> Any:
         if value not in self.placement.rounded:
@@ -140,7 +140,7 @@ class QuantizationAware(keras.layers.Layer):
             grid.observe(x)
         return grid(x)
 
-    def _argument(self, leaf: Any, step: Step | None, values: Mapping[Value, Any]) -> Any:
+    def _argument(self, step: Step | None, values: Mapping[Value, Any], leaf: Any) -> Any:
         if not isinstance(leaf, Value):
             return leaf
         x, weights = leaf.tensor if leaf.is_variable else values[leaf], self.placement.weights

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.quantization_aware.operations import REWRITTEN
@@ -128,14 +128,15 @@ class _Tracer:
             if in_training != _calls(graph):
                 raise _Closed("it computes otherwise in training")
         values = dict(graph.values)
-        for node in graph.nodes:
-            arguments = node.arguments.convert(lambda leaf: self._argument(leaf, values))
-            results = self._call(node.operation, path, *arguments, node.outputs)
-            values.update(zip(map(id, node.outputs), results, strict=True))
-        return self._keras.tree.map_structure(lambda tensor: values[id(tensor)], graph.outputs)
 
-    def _argument(self, leaf: Any, values: Mapping[int, Value]) -> Any:
-        return self._variable(leaf) if isinstance(leaf, self._keras.Variable) else values.get(id(leaf), leaf)
+        def value_of(leaf: Any) -> Any:
+            return self._variable(leaf) if isinstance(leaf, self._keras.Variable) else values.get(id(leaf), leaf)
+
+        for node in graph.nodes:
+            args, kwargs = node.arguments.convert(value_of)
+            results = self._call(node.operation, path, args, kwargs, node.outputs)
+            values.update(zip(map(id, node.outputs), results, strict=True))
+        return self._keras.tree.map_structure(value_of, graph.outputs)
 
     def _variable(self, variable: Any) -> Value:
         return self._variables.setdefault(id(variable), Value(variable, constant=True, is_variable=True))
@@ -154,9 +155,10 @@ class _Tracer:
             return tensors[-1]
 
         args, kwargs = keras.tree.map_structure(symbolic, (list(args), dict(kwargs)))
-        own = {name: weight for name, weight in vars(layer).items() if isinstance(weight, keras.Variable)}
+        attributes = cast("dict[str, Any]", vars(layer))
+        own = {name for name, attribute in attributes.items() if isinstance(attribute, keras.Variable)}
         try:
-            with _replaced(keras, layer, {name: symbolic(self._variable(weight)) for name, weight in own.items()}):
+            with _replaced(keras, layer, {name: symbolic(self._variable(attributes[name])) for name in sorted(own)}):
                 outputs = layer.call(*args, **kwargs)
             computed = [tensor for tensor in keras.tree.flatten(outputs) if id(tensor) not in values]
             nodes = _nodes(keras.Function(tensors, computed)) if computed else []
@@ -213,13 +215,15 @@ def _replaced(keras: Any, layer: Any, weights: Mapping[str, Any]) -> Generator[N
         def get_current_value(self, variable: Any) -> Any:
             raise _Closed(f"it reads the value of {variable.path}")
 
-    own = {name: vars(layer)[name] for name in weights}
-    vars(layer).update(weights)
+    attributes = cast("dict[str, Any]", vars(layer))
+    own = {name: attributes[name] for name in weights}
+    attributes.update(weights)
+    scope: Any = Scope(collect_losses=True)
     try:
-        with Scope(collect_losses=True) as scope:
+        with scope:
             yield
     finally:
-        vars(layer).update(own)
+        attributes.update(own)
     if scope.losses:
         raise _Closed("it adds a loss")
 
@@ -237,8 +241,8 @@ def _calls(graph: _Graph) -> list[Any]:
 
 def _open_sizes(operation: Any) -> int:
     """Returns how many sizes are None in the shapes that an operation was made with."""
-    shapes: list[Any] = [getattr(operation, name, None) for name in ("newshape", "shape")]
-    return sum(list(shape).count(None) for shape in shapes if isinstance(shape, tuple | list))
+    shapes: list[Any] = [getattr(operation, name, ()) or () for name in ("newshape", "shape")]
+    return sum(size is None for shape in shapes if not isinstance(shape, int) for size in shape)
 
 
 def _takes_training(layer: Any) -> bool:
