@@ -36,7 +36,7 @@ def network(keras: Any) -> Any:
             layers.DepthwiseConv2D(3, padding="same", name="depthwise"),
             layers.ReLU(6.0),
             layers.Conv2D(12, 3, strides=2, activation="relu", name="second"),
-            layers.AveragePooling2D(2),
+            layers.MaxPooling2D(2),
             layers.Dropout(0.1),
             layers.Flatten(),
             layers.Dense(CLASSES, name="head"),
@@ -84,8 +84,8 @@ def subclassed(keras: Any) -> Any:
         def call(self, x: Any, training: bool = False) -> Any:
             x = ops.silu(self.norm(self.stem(x), training=training))
             x = self.widen(self.late_norm(self.gate(x), training=training))
-            x = ops.mean(ops.concatenate([x, -1.0 * x], -1), axis=(1, 2))
-            return self.head(self.drop(x, training=training))
+            x = ops.mean(ops.concatenate([x, -1.0 * x], -1), axis=1)
+            return self.head(self.drop(ops.reshape(x, (-1, 84)), training=training))
 
     model = Model()
     model(np.zeros((2, 12, 12, 1), np.float32))
@@ -113,13 +113,13 @@ def train(keras: Any, name: str, folder: Path) -> None:
     keras.utils.set_random_seed(1)
     model = MODELS[name](keras)
     shape = (20, 8) if name == "spotter" else (12, 12, 1)
-    x, labels = data(shape, 1500, seed=1)
+    x, labels = data(shape, 1200, seed=1)
     compiled = {
         "loss": keras.losses.SparseCategoricalCrossentropy(from_logits=True),
         "jit_compile": keras.config.backend() == "jax",
     }
     model.compile(keras.optimizers.Adam(0.005), **compiled)
-    model.fit(x, labels, batch_size=50, epochs=4 if name == "network" else 1, verbose=0)
+    model.fit(x, labels, batch_size=50, epochs=3 if name == "network" else 1, verbose=0)
     if name == "network":
         spread(model)
     source = source_of(model)
@@ -128,7 +128,7 @@ def train(keras: Any, name: str, folder: Path) -> None:
         source.write(folder / f"{name}.floats")
     aware = litefuse.quantization_aware(model)
     aware.compile(keras.optimizers.Adam(0.005), **compiled)
-    aware.fit(x, labels, batch_size=50, epochs=4 if name == "network" else 2, verbose=0)
+    aware.fit(x, labels, batch_size=50, epochs=2, verbose=0)
     path = folder / f"{name}.keras"
     aware.save(path)
     loaded = keras.saving.load_model(path)
@@ -164,7 +164,7 @@ def check(folder: Path, name: str) -> None:
     step = float(np.ptp(arrays["ranges"][-1])) / 255
     errors = np.abs(outputs - arrays["outputs"])
     assert errors.max() < 1.01 * step
-    assert errors.mean() < 0.2 * step
+    assert errors.mean() < 0.25 * step
     assert np.ptp(arrays["outputs"]) > 20 * step, "or the check says yes to anything"
     assert _accuracy(outputs, arrays) >= _accuracy(arrays["in_floats"], arrays) - 0.005
     if name == "network":

@@ -151,7 +151,7 @@ class QuantizationAware(keras.layers.Layer):
         layer: Any = step.function
         grid, shape = self.ranges[self.placement.products[step]], [1] * len(x.shape)
         shape[layer.axis] = -1
-        factor = ops.rsqrt(layer.moving_variance + layer.epsilon) * (layer.gamma if layer.scale else 1.0)
+        factor = (layer.gamma if layer.scale else 1.0) / ops.sqrt(layer.moving_variance + layer.epsilon)
         offset = (layer.beta if layer.center else 0.0) - layer.moving_mean * factor
         product = x * quantized_weights(ops.reshape(factor, shape), None)
         if training:

@@ -176,7 +176,7 @@ class _Tracer:
         kwargs = {name: argument for name, argument in kwargs.items() if name != "training"}
         is_layer = isinstance(operation, keras.Layer)
         path = (*path, operation.name) if is_layer else path
-        if kind in REWRITTEN:
+        if kind in REWRITTEN and is_layer == (kind == "Rescaling"):
             result = REWRITTEN[kind](partial(self._add_call, path), keras.ops, operation, *args, **kwargs)
             if result is not None:
                 return [result]
@@ -186,6 +186,8 @@ class _Tracer:
                 return keras.tree.flatten(self.opened(operation, path, args, kwargs))
             except _Closed as reason:
                 behavior = _takes_training(operation), reason.keeps_input
+                # Layers have the names of operations that they may not be.
+                kind = kind if kind in {"BatchNormalization", "Softmax"} else f"layers.{kind}"
         return self._add(kind, path, operation, args, kwargs, tensors, *behavior)
 
     def _add_call(self, path: tuple[str, ...], kind: str, function: Callable[..., Any], *args: Any) -> Value:
@@ -199,7 +201,8 @@ class _Tracer:
         inputs = [leaf for leaf in leaves if isinstance(leaf, Value)]
         constant = bool(inputs) and all(value.constant for value in inputs)
         outputs = [Value(tensor, constant) for tensor in tensors]
-        self.steps.append(Step(kind, "/".join((*path, kind)), function, args, kwargs, inputs, outputs, *behavior))
+        name = "/".join((*path, kind.removeprefix("layers.")))
+        self.steps.append(Step(kind, name, function, args, kwargs, inputs, outputs, *behavior))
         return outputs
 
 
