@@ -77,7 +77,7 @@ def check_combination(chosen: Quantization) -> None:
         LitefuseError: No kernel for what was chosen, or no form; the message says why.
     """
     for pattern in chosen.keep_float:
-        _check_pattern(pattern, "keep_float")
+        check_pattern(pattern, "keep_float")
     if (form := chosen.scheme) is not None:
         if refused := _refused(form, chosen):
             raise LitefuseError(f"the quantization {form!r} does not support this: {refused}")
@@ -119,7 +119,8 @@ def _refused(form: QuantizationForm, options: Quantization) -> str:
     return ""
 
 
-def _check_pattern(pattern: object, where: str) -> None:
+def check_pattern(pattern: object, where: str) -> None:
+    """Raises a ``LitefuseError`` if this is not a regular expression."""
     try:
         re.compile(cast("str", pattern))
     except (re.error, TypeError) as error:
@@ -166,7 +167,7 @@ def _check_keys(entry: object, where: str) -> None:
         lacks = [key for key in wrong if key in needed]
         reason = f"it lacks {', '.join(lacks)}" if lacks else f"unknown keys: {', '.join(wrong)}"
         raise LitefuseError(reason, where=where, hint=f"An entry has the keys {', '.join(sorted(_KEYS))}.")
-    _check_pattern(given["regex"], where)
+    check_pattern(given["regex"], where)
     config = given.get("op_config", {})
     if not isinstance(config, Mapping):
         raise LitefuseError(f"op_config is an object, not {config!r}", where=where)
