@@ -218,7 +218,6 @@ class _Task:
         if bits is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
             edits.append(partial(make_custom_ops_integer, bits=bits, ranges=finite, kept=self.kept))
-            apart = self.kept.union(self.masked, sums)
             edits.append(partial(make_variables_integer, bits=bits, ranges=ranges, reasons=self.reasons, apart=apart))
             edits.append(partial(move_integers, kept=self.kept | self.masked))
         edits += [flatten_products, separate_activations, halve_biases, restore_open_shapes]
