@@ -13,7 +13,7 @@ All else runs in the conversion process:
 ``ops_left_in_float`` ops that have to stay in floating point; ``float_ops`` finds those that did, and why
 
 Changes of the quantized file: ``quantizer_mends``, ``runtime_forms``, ``moved_constants``, ``integer_custom_ops``,
-``integer_composites``, and ``recurrent`` for recurrent ops.
+``integer_composites``, ``integer_loops``, and ``recurrent`` for recurrent ops.
 
 ``difference``        the quantization error
 ``effect``            the error, the ops left in floating point, and whether the samples sufficed
