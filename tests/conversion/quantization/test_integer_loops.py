@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+import litefuse
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.export.editor import editors_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.forms import QuantizationForm
@@ -225,3 +227,19 @@ def test_an_op_without_an_integer_kernel(tmp_path: Path) -> None:
     assert [(op.op, op.reason) for op in found.floats] == [("COS", "LiteRT has no integer kernel of it")]
     x = rows()[0]
     np.testing.assert_allclose(results(after, x)["y"], results(before, x)["y"], atol=0.05)
+
+
+def test_verification(tmp_path: Path) -> None:
+    """A loop is off by more steps than one op, which rounding in it explains; spoiled weights are found."""
+    _, before, after = quantized(tmp_path, cell, "int8")
+    assert litefuse.verify_model(after, before, layers=True).ok
+
+    def spoil(model: Any) -> bool:
+        body = editors_of(model)[2]
+        (product,) = [op for op in body.ops if body.kind(op) == "FULLY_CONNECTED"]
+        weights = model.buffers[body.tensor(int(product.inputs[1])).buffer]
+        weights.data = np.asarray(weights.data, np.uint8)[::-1].copy()
+        return True
+
+    edit_file(after, spoil)
+    assert not litefuse.verify_model(after, before, layers=True).ok

@@ -114,7 +114,7 @@ class FloatCopy:
         side: The file.
         graph: The subgraph that is cut, or whose activations are known.
         cuts: The tensors that take given values: they become the inputs of the subgraph, and all results its outputs.
-        rounded: Whether results are rounded as in the file.
+        rounded: Whether results are rounded as in the file; with cuts, those of other subgraphs are.
         largest: The largest absolute values of tensors, by their indices: kernels that quantize activations in each
             call round by this.
 
@@ -140,7 +140,8 @@ class FloatCopy:
                 conversion = _Conversion(parts, number, cuts, rounded=rounded, largest=largest or {})
                 self.given, self.computed = conversion.given, conversion.computed
             else:
-                conversion = _Conversion(parts, number, (), rounded=rounded, largest={})
+                # A loop is judged as one op, whose steps round as in the file.
+                conversion = _Conversion(parts, number, (), rounded=rounded or bool(cuts), largest={})
             conversion.run()
         if sum(0 if buffer.data is None else len(buffer.data) for buffer in model.buffers) > _MOST_BYTES:
             raise LitefuseError("as real numbers, its weights take more than 2 GB")

@@ -103,6 +103,8 @@ _DEVIATIONS = 12.0
 _LEAST_OF_OTHERS = 0.5
 # Kernels may round more than once, by so many steps of the result in all.
 _ROUNDINGS = 2.5
+# Those of a loop, whose later steps take what earlier ones rounded.
+_ROUNDINGS_OF_LOOPS = 10.0
 # What kernels of floating point differ by, relative to the largest number; and those of int16, which look functions up.
 _FLOAT_ERROR = 5e-4
 _TABLE_ERROR = 2.0**-8
@@ -262,9 +264,10 @@ class _Judging:
         off = np.abs(made.clip(steps.low, steps.high) - self._own[index])
         largest = float(np.abs(made).max())
         is_fine = steps.scale < _FINE * (steps.high - steps.low)
-        allowed = _ROUNDINGS * steps.scale + (_TABLE_ERROR if is_fine else _FLOAT_ERROR) * largest
+        roundings = _ROUNDINGS_OF_LOOPS if self._tensors[index].op == "WHILE" else _ROUNDINGS
+        allowed = roundings * steps.scale + (_TABLE_ERROR if is_fine else _FLOAT_ERROR) * largest
         excess = float(off.max()) / allowed  # a step is more than 0
-        if is_fine and excess <= 1 and off.max() > _ROUNDINGS * steps.scale:
+        if is_fine and excess <= 1 and off.max() > roundings * steps.scale:
             self._by_tables = max(self._by_tables, float(off.max()) / largest)
         fault = "" if excess <= 1 else f"off by {off.max() / steps.scale:.0f} steps from what it computes"
         return OpJudgement(excess, fault)
