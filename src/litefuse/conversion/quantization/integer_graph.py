@@ -226,6 +226,15 @@ class IntegerGraph(GraphEditor):
         self._rewire(conversion, [wide], [*conversion.outputs])
         return wide
 
+    def read_integers(self, op: Any) -> bool:
+        """Has an op that reads a shape read that of the integers, where they were dequantized for it."""
+        real = int(op.inputs[0])
+        integers = self._quantized_operand(real)
+        if integers >= 0:
+            self._rewire(op, [integers], [*op.outputs])
+            self._drop_unread(real)
+        return integers >= 0
+
     def cast_integers(self, op: Any) -> bool:
         """Has CAST make integers with a scale of bools and integers without one; whether that was possible::
 
