@@ -156,9 +156,9 @@ class _Functions(GraphEditor):
                 if index not in places:
                     tensor = copy(self.tensor(index))
                     tensor.shape, tensor.shapeSignature, tensor.buffer = [len(numbers)], None, 0
-                    if self._is_constant(index):
-                        (value,) = np.unique(self._values(index))  # pyright: ignore[reportArgumentType]
-                        data = np.frombuffer(np.full(len(numbers), value).tobytes(), np.uint8)
+                    value = self._values(index) if self._is_constant(index) else None
+                    if value is not None:
+                        data = np.frombuffer(np.repeat(value.ravel()[:1], len(numbers)).tobytes(), np.uint8)
                         tensor.buffer = len(model.buffers)
                         model.buffers.append(made("Buffer", data=data))
                     places[index] = len(tensors)
