@@ -128,7 +128,7 @@ def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any,
 
     def drawn(count: int) -> list[Any]:
         if dtype == tf.int32:  # tokens, and padding behind them
-            ((steps,),) = shapes
+            steps = shapes[0][-1]
             lengths = random.integers(1, steps + 1, (count, 1, 1))
             tokens = random.integers(1, _TOKENS, (count, 1, steps))
             return [np.where(np.arange(steps) < lengths, tokens, 0).astype(np.int32)]

@@ -18,7 +18,7 @@ Scales: TypeAlias = Literal["own", "result", "alike"]
 
 
 class IntegerRule(NamedTuple):
-    """What an op's integer kernel takes.
+    """The form of an op that its integer kernel takes.
 
     Attributes:
         bits: The bits of activations.

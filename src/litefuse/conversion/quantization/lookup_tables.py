@@ -38,7 +38,7 @@ _LONG = {8: 4, 16: 12}
 
 
 class TableFunction(NamedTuple):
-    """What ops compute of each number of a tensor.
+    """A function that ops compute of each number of a tensor.
 
     Attributes:
         operand: The tensor's name.
@@ -123,7 +123,7 @@ class _Functions(GraphEditor):
             sources = [tensor for tensor in chain[1:] if self._is_known(tensor)]
             if not sources or not (self.is_type(result, "bool") or self._is_known(result)):
                 continue
-            readers = [int(op.outputs[0]) for op in self._readers.get(result, ())]
+            readers = [int(op.outputs[0]) if len(op.outputs) else -1 for op in self._readers.get(result, ())]
             inside = [reader for reader in readers if sources[-1] in self._sources.get(reader, ())[1:]]
             if self.is_output(result) or len(inside) < len(readers):
                 yield result, sources[-1]

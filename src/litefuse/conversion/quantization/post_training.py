@@ -258,11 +258,11 @@ class _Task:
                 return True
             return rule_of(model, op, bits) is None and kind not in quantizable_ops()
 
-        found: list[TableFunction] = []
+        functions: list[TableFunction] = []
         for number in signature_graphs(model):
             graph = model.subgraphs[number]
-            found += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
-        return [function for function in found if self.reasons.get(function.result) != COMPUTES_DIVISOR]
+            functions += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
+        return [function for function in functions if self.reasons.get(function.result) != COMPUTES_DIVISOR]
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)
