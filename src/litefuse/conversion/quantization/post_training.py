@@ -261,7 +261,7 @@ class _Task:
         functions: list[TableFunction] = []
         for number in signature_graphs(model):
             graph = model.subgraphs[number]
-            functions += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
+            functions += table_functions(model, number, ranges, lacks, {*real, *self.masked, *self.kept})
         return [function for function in functions if self.reasons.get(function.result) != COMPUTES_DIVISOR]
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
