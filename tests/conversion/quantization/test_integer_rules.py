@@ -14,7 +14,9 @@ from litefuse.conversion.quantization.equal_ops import write_equal_ops
 from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.export.edited_file import edit_file
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.support.options.quantization import QuantizationOptions
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -195,3 +197,49 @@ def test_integers_that_become_real_numbers(tmp_path: Path, dtype: Any, form: Any
     for call in (calls[0], {name: np.concatenate([call[name] for call in calls[:3]]) for name in calls[0]}, calls[1]):
         expected = call["numbers"] * call["x"]
         np.testing.assert_allclose(runner(**call)["y"], expected, atol=0.3 if form == "int8" else 0.003)
+
+
+CHAIN = chain(*[op("SIN"), with_numbers("MUL", 1.5), with_numbers("ADD", 0.2), op("COS"), op("SQUARE")])
+
+
+@pytest.mark.parametrize(("form", "io"), [("int8", True), ("int8", "uint8"), ("int16", True)])
+def test_all_integers_are_looked_up(tmp_path: Path, form: Any, io: Any) -> None:
+    """Each is the integer nearest to what the model computes of the number that it stands for."""
+    before, after = saved(tmp_path / "before.tflite", model_of(CHAIN)), tmp_path / "after.tflite"
+    found = quantize_model(before, after, form, take_samples([{"x": x} for x in SAMPLES]), quantized_io=io)
+    assert found.floats == ()
+    counts = inspect_litert_model(after).op_counts
+    assert counts == {"CAST": 1, "ADD": 1, "GATHER": 1} | ({"QUANTIZE": 2} if io == "uint8" else {})
+    interpreter: Any = Interpreter(after)
+    runner = interpreter.get_signature_runner()
+    (x_of,), (y_of,) = runner.get_input_details().values(), runner.get_output_details().values()
+    limits = np.iinfo(x_of["dtype"])
+    integers = np.linspace(limits.min, limits.max, 960).astype(x_of["dtype"]).reshape(10, *SHAPE[1:])
+    scale, zero = x_of["quantization"]
+    (real,) = results(before, [((integers.astype(np.float64) - zero) * scale).astype(np.float32)])
+    scale, zero = y_of["quantization"]
+    limits = np.iinfo(y_of["dtype"])
+    nearest = np.clip(np.rint(real / scale) + zero, limits.min, limits.max)
+    (y,) = results(after, [integers])
+    assert np.abs(y - nearest).max() <= (0 if form == "int8" else 1)  # a step of int16 is near that of float32
+
+
+def test_a_function_of_which_an_op_is_kept(tmp_path: Path) -> None:
+    before, after = saved(tmp_path / "before.tflite", model_of(CHAIN)), tmp_path / "after.tflite"
+    options = QuantizationOptions(keep_float=("^ADD",))
+    kept = quantize_model(before, after, "int8", take_samples([{"x": x} for x in SAMPLES]), options=options).floats
+    assert [(each.op, each.reason) for each in kept] == [("ADD", "kept in floating point, as requested")]
+    wanted = np.concatenate(results(before, SAMPLES))
+    np.testing.assert_allclose(np.concatenate(results(after, SAMPLES)), wanted, atol=0.05)
+
+
+def test_a_function_that_is_infinite(tmp_path: Path) -> None:
+    """A divisor of 0 gives the largest number that the samples gave."""
+    inverse = chain(
+        op("SQUARE"), lambda graph, x: emitted(graph, "DIV", [graph.tensor("one", [], value=1.0), x], SHAPE)
+    )
+    before, after = saved(tmp_path / "before.tflite", model_of(inverse)), tmp_path / "after.tflite"
+    far = [np.sign(x) * (np.abs(x) + 1) for x in SAMPLES]
+    assert quantize_model(before, after, "int8", take_samples([{"x": x} for x in far])).floats == ()
+    (y,) = results(after, [np.zeros(SHAPE, np.float32)])
+    assert y.max() == y.min() == pytest.approx(max(result.max() for result in results(before, far)), rel=0.02)

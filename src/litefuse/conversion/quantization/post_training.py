@@ -226,7 +226,7 @@ class _Task:
             ranges = avoid_powers_of_two(ranges)
         # litert-quantizer writes the ranges of ops with a fixed scale into these; other tensors must not share them.
         ranges = with_ends_of_rank(0, ranges)
-        apply_recipe(path, self.target, self._recipe(replace(facts_of(path), real=real)), ranges)
+        apply_recipe(path, self.target, self._recipe(replace(facts_of(path), real=real, later=looked_up)), ranges)
         ranges = with_ends_of_rank(1, ranges)
 
         def make_integers(model: Any) -> bool:

@@ -46,12 +46,14 @@ class ModelFacts:
         returned: The ops with constants that are outputs of the model, too.
         widths: How many weights a row has, of the ops whose weights may be put into blocks or rotated.
         real: The ops whose activations cannot be integers.
+        later: Those of them that become integers after litert-quantizer.
     """
 
     products_of_constants: Collection[str] = ()
     returned: Collection[str] = ()
     widths: Mapping[str, int] = field(default_factory=dict[str, int])
     real: Collection[str] = ()
+    later: Collection[str] = ()
 
 
 def recipe_of(
@@ -75,7 +77,8 @@ def recipe_of(
     recipe += [_entry("(?:^)", operation) for operation in options.keep_float_ops]
     if form in INTEGER_ACTIVATIONS:  # what stays in floating point are ops: inputs and outputs are what was asked for
         recipe += _boundaries(INTEGER_ACTIVATIONS[form], quantized_io)
-        recipe += [_entry(f"(?:^){named(facts.real)}", boundary) for boundary in _BOUNDARIES if facts.real]
+        if real := set(facts.real).difference(facts.later):
+            recipe += [_entry(f"(?:^){named(real)}", boundary) for boundary in _BOUNDARIES]
     return recipe
 
 
