@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,10 +144,15 @@ def _quantized(
     traits = traits_of(job.target)
     if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
         job = replace(job, quantization=job.quantization._replace(lookups_of_one_scale=True))
+    job = replace(job, quantization=job.quantization._replace(no_integers=traits.no_integers))
     if job.quantize in INTEGER_ACTIVATIONS:
         kept = kept_results(path, job.quantization)
         bits = INTEGER_ACTIVATIONS[job.quantize]
-        edit_file(path, lambda model: fuse_activations(model, kept), lambda model: write_equal_ops(model, bits, kept))
+        edit_file(
+            path,
+            lambda model: fuse_activations(model, kept),
+            lambda model: write_equal_ops(model, bits, kept, traits.no_integers),
+        )
     lacking: list[NewerOp] = []
     for form, described in (job, ""), *_older_forms(job):
         assert form.quantize is not None

@@ -257,8 +257,8 @@ class IntegerGraph(GraphEditor):
 
     def look_up(self, op: Any, function: TableFunction) -> None:
         """Has an op give what a function is of integers, by a table of all of them."""
-        real = self.is_type(op.outputs[0], "float32")
-        if not self.make_integer(op, IntegerRule(frozenset({self._bits}), results=None if real else 0)):
+        rule = IntegerRule(frozenset({self._bits}), results=None if function.is_real else 0)
+        if not self.make_integer(op, rule):
             raise QuantizationError(f"{function.result!r} is a function of {function.operand!r} without a range")
         operand, result = int(op.inputs[0]), int(op.outputs[0])
         scale, limits = self.scale(operand), np.iinfo(self._type)

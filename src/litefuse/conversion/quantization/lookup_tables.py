@@ -45,12 +45,14 @@ class TableFunction(NamedTuple):
         operand: The tensor's name.
         result: The name of the last op's result.
         results: The names of the first results of all the ops, in their order.
+        is_real: Whether the result is of real numbers; else it is of bools.
         values: Computes it for numbers of shape ``[n]``.
     """
 
     operand: str
     result: str
     results: tuple[str, ...]
+    is_real: bool
     values: Callable[[npt.NDArray[np.float32]], npt.NDArray[Any]]
 
 
@@ -71,7 +73,8 @@ def table_functions(
         ops = graph.between(operand, result)
         if len(ops) >= _LONG or any(map(lacking, ops)):
             names = tuple(graph.name(int(op.outputs[0])) for op in ops)
-            yield TableFunction(graph.name(operand), graph.name(result), names, graph.computed(operand, ops))
+            real = graph.is_type(result, "float32")
+            yield TableFunction(graph.name(operand), graph.name(result), names, real, graph.computed(operand, ops))
 
 
 class _Functions(GraphEditor):

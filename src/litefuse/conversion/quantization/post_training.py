@@ -34,7 +34,13 @@ from litefuse.conversion.quantization.litert_quantizer import apply_recipe, read
 from litefuse.conversion.quantization.lookup_tables import TableFunction, table_functions
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.ops_left_in_float import COMPUTES_DIVISOR, PREPARES, masked_tensors, withheld_ops
+from litefuse.conversion.quantization.ops_left_in_float import (
+    COMPUTES_DIVISOR,
+    PREPARES,
+    lacking_ops,
+    masked_tensors,
+    withheld_ops,
+)
 from litefuse.conversion.quantization.quantizer_mends import (
     halve_biases,
     mend_rotations,
@@ -210,7 +216,7 @@ class _Task:
         sources: Mapping[str, str] = {}
         functions, looked_up = list[TableFunction](), set[str]()
         if bits is not None:
-            self.reasons = withheld_ops(model, ranges, bits)
+            self.reasons = withheld_ops(model, ranges, bits) | lacking_ops(model, bits, self.options.no_integers)
             real |= self.reasons.keys()
             prepare = {name for name, reason in self.reasons.items() if reason == PREPARES}
             functions = self._table_functions(model, ranges, bits, real - self.reasons.keys() | prepare)
@@ -262,7 +268,12 @@ class _Task:
         for number in signature_graphs(model):
             graph = model.subgraphs[number]
             functions += table_functions(model, number, ranges, lacks, {*real, *self.masked, *self.kept})
-        return [function for function in functions if self.reasons.get(function.result) != COMPUTES_DIVISOR]
+        return [
+            function
+            for function in functions
+            if self.reasons.get(function.result) != COMPUTES_DIVISOR
+            and f"GATHER {f'int{bits}' if function.is_real else 'bool'}" not in self.options.no_integers
+        ]
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)

@@ -65,6 +65,7 @@ class QuantizationOptions(NamedTuple):
         keep_float_ops: The kinds of ops that do.
         recipe: The entries of the user's recipe, for the form ``recipe``.
         lookups_of_one_scale: Whether the rows of a table share a scale, too, where activations are integers.
+        no_integers: The ops that stay in floating point for the target, with their integers, as in ``EXP int8``.
     """
 
     weight_bits: WeightBits = 8
@@ -75,6 +76,7 @@ class QuantizationOptions(NamedTuple):
     keep_float_ops: tuple[str, ...] = ()
     recipe: tuple[Mapping[str, Any], ...] = ()
     lookups_of_one_scale: bool = False
+    no_integers: frozenset[str] = frozenset()
 
     @property
     def block_size(self) -> int:
