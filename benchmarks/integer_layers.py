@@ -1,3 +1,4 @@
+# pyright: reportUnknownLambdaType=false
 """Ops that stay in floating point where one layer is converted to integers, in litefuse's files and in stock ones.
 
 ``python -m benchmarks.integer_layers FOLDER [NAME...]`` makes the models in FOLDER, with a batch of one and of any
@@ -26,7 +27,7 @@ _ACTIVATIONS = (
     *("exponential", "hard_shrink", "hard_sigmoid", "hard_silu", "leaky_relu", "linear", "log_sigmoid", "relu"),
     *("relu6", "selu", "sigmoid", "softmax", "sparse_sigmoid", "tanh"),
 )
-_SAMPLES, _CALLS, _TOKENS = 24, 16, 200
+_SAMPLES, _CALLS, _TOKENS = 24, 16, 200  # as many as in `integer_networks`
 # Those that compute no real numbers, or do nothing in inference.
 _OMITTED = frozenset({"discretization", "dropout", "gaussian_noise", "masking", "spatial_dropout"})
 
@@ -111,8 +112,7 @@ def _layers(tf: Any, known: Any) -> Iterator[tuple[str, tuple[tuple[int, ...], .
         yield f"functions.{name}", ((12, 10, 3),), lambda function=function: function
     kinds: Any = importlib.import_module("benchmarks.integer_networks")
     for name, network in kinds.networks(keras).items():
-        shapes = {"bert": (kinds.STEPS,), "tcn": (kinds.STEPS, 12)}.get(name, kinds.IMAGE)
-        yield f"networks.{name}", (shapes,), network
+        yield f"networks.{name}", (kinds.SHAPES.get(name, kinds.IMAGE),), network
 
 
 def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any, batch: int | None) -> None:
@@ -128,9 +128,10 @@ def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any,
 
     def drawn(count: int) -> list[Any]:
         if dtype == tf.int32:  # tokens, and padding behind them
-            lengths = random.integers(1, shapes[0][0] + 1, (count, 1, 1))
-            tokens = random.integers(1, _TOKENS, (count, 1, *shapes[0]))
-            return [np.where(np.arange(shapes[0][0]) < lengths, tokens, 0).astype(np.int32)]
+            steps = shapes[0][-1]
+            lengths = random.integers(1, steps + 1, (count, 1, 1))
+            tokens = random.integers(1, _TOKENS, (count, 1, steps))
+            return [np.where(np.arange(steps) < lengths, tokens, 0).astype(np.int32)]
         return [random.normal(size=(count, 1, *shape)).astype(np.float32) for shape in shapes]
 
     serve(*(tf.constant(value[0]) for value in drawn(1)))

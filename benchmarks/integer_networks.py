@@ -1,3 +1,4 @@
+# pyright: reportUnknownLambdaType=false
 """Small networks of common kinds with random weights, for comparisons of their integer forms."""
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from typing import Any
 IMAGE = (64, 64, 3)
 STEPS = 24
 TOKENS = 200
+SHAPES: Mapping[str, tuple[int, ...]] = {"bert": (STEPS,), "tcn": (STEPS, 12)}
+"""The inputs of those that take no images."""
 
 
 def networks(keras: Any) -> Mapping[str, Callable[[], Any]]:

@@ -145,7 +145,7 @@ def _quantized(
     if options.scheme in INTEGER_ACTIVATIONS:
         bits = INTEGER_ACTIVATIONS[options.scheme]
         edits.append(lambda model: fuse_activations(model, kept))
-        edits.append(lambda model: write_equal_ops(model, bits, kept))
+        edits.append(lambda model: write_equal_ops(model, bits, kept, traits.no_integers))
     edit_file(path, *edits)
 
     def is_generated(name: str) -> bool:

@@ -21,6 +21,7 @@ class TargetTraits(NamedTuple):
         mixed: Whether it computes with float32 and smaller weights, integers or float16, in one op.
         int4: The granularities of int4 weights that it takes; None for any.
         avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
+        no_integers: LiteRT's ops of which it has no kernel of the integers that follow the name, as in ``EXP int8``.
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
@@ -40,6 +41,7 @@ class TargetTraits(NamedTuple):
     mixed: bool = True
     int4: tuple[str, ...] | None = None
     avoided: frozenset[str] = frozenset()
+    no_integers: frozenset[str] = frozenset()
     complex: bool = True
     flat_ids: bool = False
     shrinks_axes: bool = True
@@ -77,6 +79,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         mixed=all(trait.mixed for trait in traits),
         int4=tuple(sorted(granularities[0].intersection(*granularities))) if granularities else None,
         avoided=frozenset({op for trait in traits for op in trait.avoided}),
+        no_integers=frozenset({op for trait in traits for op in trait.no_integers}),
         complex=all(trait.complex for trait in traits),
         flat_ids=any(trait.flat_ids for trait in traits),
         shrinks_axes=all(trait.shrinks_axes for trait in traits),

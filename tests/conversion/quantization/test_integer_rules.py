@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from litefuse.conversion.quantization.equal_ops import write_equal_ops
 from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.export.edited_file import edit_file
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.support.options.quantization import QuantizationOptions
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -136,8 +139,7 @@ SAMPLES = [RANDOM.normal(size=SHAPE).astype(np.float32) for _ in range(16)]
 # In multiples of what one step of the result is of its range: where ops are several, or the function is steep.
 _STEPS = {"DIV": 2.0, "EXP": 4.0, "LOG": 3.0, "LOG_SOFTMAX": 3.0, "REDUCE_PROD": 6.0, "L2_NORMALIZATION": 4.0}
 _STEPS_OF_INT16 = {**_STEPS, "EXP": 24.0, "L2_NORMALIZATION": 8.0}  # LiteRT's own tables of int16 are coarse
-_JUMPS = frozenset({"CEIL", "FLOOR", "ROUND", "SIGN", "a bool", "ARG_MAX", "ARG_MIN"})
-_JUMPS |= {"GREATER", "GREATER, constant", "GREATER_EQUAL", "LESS", "LESS_EQUAL"}
+_JUMPS = ("a bool", "ARG_", "CEIL", "FLOOR", "GREATER", "LESS", "ROUND", "SIGN")
 
 
 def model_of(body: Body) -> Graph:
@@ -148,27 +150,30 @@ def model_of(body: Body) -> Graph:
     return graph
 
 
+def results(path: Path, rows: list[npt.NDArray[np.float32]]) -> list[npt.NDArray[np.float64]]:
+    runner = Interpreter(path).get_signature_runner()
+    return [next(iter(runner(x=row).values())).astype(np.float64) for row in rows]
+
+
 @pytest.mark.parametrize("form", ["int8", "int16"])
 @pytest.mark.parametrize("name", OPS)
 def test_an_op_in_integers(tmp_path: Path, name: str, form: Any) -> None:
     """No op computes in floating point, and the results are those of the float model but for a few steps."""
     before, after = saved(tmp_path / "before.tflite", model_of(OPS[name])), tmp_path / "after.tflite"
-    real = Interpreter(before).get_signature_runner()
-    expected = [next(iter(real(x=x).values())).copy() for x in SAMPLES]
+    expected = results(before, SAMPLES)
     edit_file(before, lambda model: write_equal_ops(model, 8 if form == "int8" else 16, ()))
     quantize_model(before, after, form, take_samples([{"x": x} for x in SAMPLES]))
     assert ops_by_kind(after, integer=True).floats == ()
-    runner = Interpreter(after).get_signature_runner()
-    for count in (1, 3, 1):
-        x = np.concatenate(SAMPLES[:count])
-        y, wanted = next(iter(runner(x=x).values())), np.concatenate(expected[:count])
+    counts = (1, 3, 1)
+    for count, y in zip(counts, results(after, [np.concatenate(SAMPLES[:count]) for count in counts]), strict=True):
+        wanted = np.concatenate(expected[:count])
         assert y.shape == wanted.shape
-        apart = np.abs(y.astype(np.float64) - wanted)
-        if name in _JUMPS:  # where an operand is a step away from a jump, the result is the other one
+        apart = np.abs(y - wanted)
+        if name.startswith(_JUMPS):  # where an operand is a step away from a jump, the result is the other one
             assert (apart > 2 * np.abs(wanted).max() / (255 if form == "int8" else 32767)).mean() < 0.04
             continue
         steps, several = (255, _STEPS) if form == "int8" else (16000, _STEPS_OF_INT16)
-        width = max(float(np.max(expected)), 0) - min(float(np.min(expected)), 0)
+        width = max(result.max() for result in expected) - min(0.0, *(result.min() for result in expected))
         assert apart.max() <= 2.5 * several.get(name, 1.0) * width / steps
 
 
@@ -192,3 +197,49 @@ def test_integers_that_become_real_numbers(tmp_path: Path, dtype: Any, form: Any
     for call in (calls[0], {name: np.concatenate([call[name] for call in calls[:3]]) for name in calls[0]}, calls[1]):
         expected = call["numbers"] * call["x"]
         np.testing.assert_allclose(runner(**call)["y"], expected, atol=0.3 if form == "int8" else 0.003)
+
+
+CHAIN = chain(*[op("SIN"), with_numbers("MUL", 1.5), with_numbers("ADD", 0.2), op("COS"), op("SQUARE")])
+
+
+@pytest.mark.parametrize(("form", "io"), [("int8", True), ("int8", "uint8"), ("int16", True)])
+def test_all_integers_are_looked_up(tmp_path: Path, form: Any, io: Any) -> None:
+    """Each is the integer nearest to what the model computes of the number that it stands for."""
+    before, after = saved(tmp_path / "before.tflite", model_of(CHAIN)), tmp_path / "after.tflite"
+    found = quantize_model(before, after, form, take_samples([{"x": x} for x in SAMPLES]), quantized_io=io)
+    assert found.floats == ()
+    counts = inspect_litert_model(after).op_counts
+    assert counts == {"CAST": 1, "ADD": 1, "GATHER": 1} | ({"QUANTIZE": 2} if io == "uint8" else {})
+    interpreter: Any = Interpreter(after)
+    runner = interpreter.get_signature_runner()
+    (x_of,), (y_of,) = runner.get_input_details().values(), runner.get_output_details().values()
+    limits = np.iinfo(x_of["dtype"])
+    integers = np.linspace(limits.min, limits.max, 960).astype(x_of["dtype"]).reshape(10, *SHAPE[1:])
+    scale, zero = x_of["quantization"]
+    (real,) = results(before, [((integers.astype(np.float64) - zero) * scale).astype(np.float32)])
+    scale, zero = y_of["quantization"]
+    limits = np.iinfo(y_of["dtype"])
+    nearest = np.clip(np.rint(real / scale) + zero, limits.min, limits.max)
+    (y,) = results(after, [integers])
+    assert np.abs(y - nearest).max() <= (0 if form == "int8" else 1)  # a step of int16 is near that of float32
+
+
+def test_a_function_of_which_an_op_is_kept(tmp_path: Path) -> None:
+    before, after = saved(tmp_path / "before.tflite", model_of(CHAIN)), tmp_path / "after.tflite"
+    options = QuantizationOptions(keep_float=("^ADD",))
+    kept = quantize_model(before, after, "int8", take_samples([{"x": x} for x in SAMPLES]), options=options).floats
+    assert [(each.op, each.reason) for each in kept] == [("ADD", "kept in floating point, as requested")]
+    wanted = np.concatenate(results(before, SAMPLES))
+    np.testing.assert_allclose(np.concatenate(results(after, SAMPLES)), wanted, atol=0.05)
+
+
+def test_a_function_that_is_infinite(tmp_path: Path) -> None:
+    """A divisor of 0 gives the largest number that the samples gave."""
+    inverse = chain(
+        op("SQUARE"), lambda graph, x: emitted(graph, "DIV", [graph.tensor("one", [], value=1.0), x], SHAPE)
+    )
+    before, after = saved(tmp_path / "before.tflite", model_of(inverse)), tmp_path / "after.tflite"
+    far = [np.sign(x) * (np.abs(x) + 1) for x in SAMPLES]
+    assert quantize_model(before, after, "int8", take_samples([{"x": x} for x in far])).floats == ()
+    (y,) = results(after, [np.zeros(SHAPE, np.float32)])
+    assert y.max() == y.min() == pytest.approx(max(result.max() for result in results(before, far)), rel=0.02)

@@ -10,10 +10,12 @@ import pytest
 
 from litefuse.conversion.quantization.ops_left_in_float import withheld_ops
 from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.schema_objects import objects_of
 from litefuse.passes.legalize.images.suppression import FAR
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import QuantizationOptions
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph, model
@@ -168,3 +170,26 @@ def test_what_prepares_a_suppression_in_a_loop() -> None:
         graph.builtin("MUL", [moved, moved], [summed])
         graph.builtin("TANH", [summed], [graph.output("y", [1, 4])])
         assert {*withheld(graph)} == expected
+
+
+def test_a_target_without_kernels_of_integers(tmp_path: Path) -> None:
+    """What it lacks is looked up, or stays in floating point where it cannot look up either."""
+    graph = Graph()
+    x, power = graph.input("x", [1, 4]), graph.tensor("power", [1, 4])
+    graph.builtin("EXP", [x], [power])
+    graph.builtin("ADD", [power, x], [graph.output("y", [1, 4])])
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+
+    def floats(*no_integers: str) -> dict[str, str]:
+        options = QuantizationOptions(no_integers=frozenset(no_integers))
+        return {
+            op.op: op.reason for op in quantize_model(before, after, "int8", take_samples([X]), options=options).floats
+        }
+
+    assert floats() == {}
+    assert inspect_litert_model(after).op_counts["EXP"] == 1
+    assert floats("EXP int8") == {}
+    assert inspect_litert_model(after).op_counts["GATHER"] == 1
+    y = Interpreter(after).get_signature_runner()(x=X)["y"]
+    np.testing.assert_allclose(y, np.exp(X) + X, atol=0.1)
+    assert floats("EXP int8", "GATHER int8") == {"EXP": "the target has no kernel of it that takes int8"}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 from typing import Any
@@ -64,7 +65,8 @@ def share_ranges(
     for graph in model.subgraphs:
         tensors: list[Any] = graph.tensors
         names: dict[int, str] = dict(enumerate(tensor_name(tensor) for tensor in tensors))
-        readers = Counter(int(index) for op in graph.operators for index in op.inputs) + Counter(graph.outputs)
+        read: Iterator[Any] = (index for op in graph.operators for index in op.inputs)
+        readers = Counter(map(int, itertools.chain(read, graph.outputs)))
         wanted: dict[int, list[Any]] = defaultdict(list)
         op: Any
         for op in reversed(graph.operators):  # the last one first: results are operands of later ones

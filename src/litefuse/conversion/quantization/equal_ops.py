@@ -16,7 +16,7 @@ from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.runtime.schema_objects import made, set_options
 
 
-def write_equal_ops(model: Any, bits: int, kept: Container[str]) -> bool:
+def write_equal_ops(model: Any, bits: int, kept: Container[str], no_integers: Container[str] = ()) -> bool:
     """Rewrites ops of float32 without an integer kernel; returns whether there were any::
 
         %y = neg(%x)                 -->  %y = mul(%x, -1)
@@ -38,11 +38,14 @@ def write_equal_ops(model: Any, bits: int, kept: Container[str]) -> bool:
         model: The model in floating point, as the schema's objects.
         bits: The bits of activations.
         kept: The names of results whose ops stay in floating point.
+        no_integers: The ops that stay so for the target, with their integers, as in ``EXP int8``.
     """
     changed = False
     for graph in editors_of(model):
         for op in [*(graph.ops or ())]:
             rewrite = _OF_BITS[bits].get(graph.kind(op))
+            if f"{graph.kind(op)} int{bits}" in no_integers:
+                continue
             if rewrite is None or graph.name(int(op.outputs[0])) in kept or not graph.is_type(op.outputs[0], "float32"):
                 continue
             if rewrite(_Ops(graph, op), op):

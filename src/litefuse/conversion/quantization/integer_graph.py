@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from copy import copy
@@ -49,6 +50,7 @@ class IntegerGraph(GraphEditor):
         self._behind: dict[int, list[Any]] = defaultdict(list)
         self._removed: set[int] = set()
         self._codes: dict[str, int] = {}
+        self._names = {self.name(index) for index in range(len(self.graph.tensors))}
         for op in self.ops or ():
             self._enter(op)
 
@@ -226,6 +228,15 @@ class IntegerGraph(GraphEditor):
         self._rewire(conversion, [wide], [*conversion.outputs])
         return wide
 
+    def read_integers(self, op: Any) -> bool:
+        """Has an op that reads a shape read that of the integers, where they were dequantized for it."""
+        real = int(op.inputs[0])
+        integers = self._quantized_operand(real)
+        if integers >= 0:
+            self._rewire(op, [integers], [*op.outputs])
+            self._drop_unread(real)
+        return integers >= 0
+
     def cast_integers(self, op: Any) -> bool:
         """Has CAST make integers with a scale of bools and integers without one; whether that was possible::
 
@@ -246,8 +257,8 @@ class IntegerGraph(GraphEditor):
 
     def look_up(self, op: Any, function: TableFunction) -> None:
         """Has an op give what a function is of integers, by a table of all of them."""
-        real = self.is_type(op.outputs[0], "float32")
-        if not self.make_integer(op, IntegerRule(frozenset({self._bits}), results=None if real else 0)):
+        rule = IntegerRule(frozenset({self._bits}), results=None if function.is_real else 0)
+        if not self.make_integer(op, rule):
             raise QuantizationError(f"{function.result!r} is a function of {function.operand!r} without a range")
         operand, result = int(op.inputs[0]), int(op.outputs[0])
         scale, limits = self.scale(operand), np.iinfo(self._type)
@@ -278,7 +289,7 @@ class IntegerGraph(GraphEditor):
     def _add_like(self, index: int, dtype: str, scale: Scale | None, maker: Any) -> int:
         """Adds a tensor of the shape of another one, which an op makes."""
         tensor = copy(self.tensor(index))
-        tensor.name, tensor.buffer = f"{self.name(index)}_{dtype}".encode(), 0
+        tensor.name, tensor.buffer = self._new_name(f"{self.name(index)}_{dtype}"), 0
         tensor.type, tensor.quantization = DTYPE_NUMBERS[dtype], None if scale is None else _parameters(scale)
         self.graph.tensors.append(tensor)
         made = len(self.graph.tensors) - 1
@@ -324,13 +335,20 @@ class IntegerGraph(GraphEditor):
     def _add_integers(self, like: int) -> int:
         """Adds the quantized form of a tensor; returns its index."""
         tensor = copy(self.tensor(like))
-        tensor.name += b"_quantized"
+        tensor.name = self._new_name(f"{self.name(like)}_quantized")
         tensor.type, tensor.buffer = DTYPE_NUMBERS[self._type], 0
         range_ = self._ranges.get(self.name(like))
         ends = (0.0, 0.0) if range_ is None else (float(range_["min"][0]), float(range_["max"][0]))
         tensor.quantization = _parameters(scale_of(*ends, self._bits))
         self.graph.tensors.append(tensor)
         return len(self.graph.tensors) - 1
+
+    def _new_name(self, name: str) -> bytes:
+        """Returns a name that no tensor of the subgraph has."""
+        names = itertools.chain([name], (f"{name}#{number}" for number in itertools.count(2)))
+        new = next(other for other in names if other not in self._names)
+        self._names.add(new)
+        return new.encode()
 
     def _insert(self, op: Any, kind: str, operand: int, result: int) -> Any:
         """Adds a conversion before an op."""

@@ -54,6 +54,9 @@ def hand_ranges_on(ranges: Ranges, sources: Mapping[str, str]) -> Ranges:
     return handed_on
 
 
+_OF_SHAPES = frozenset({"RANK", "SHAPE"})
+
+
 def make_ops_integer(
     model: Any, bits: int, ranges: Ranges, kept: Collection[str] = (), functions: Sequence[TableFunction] = ()
 ) -> bool:
@@ -89,6 +92,8 @@ def make_ops_integer(
                 changed = graph.make_integer(op, rule) or changed
             elif graph.kind(op) == "CAST":
                 changed = graph.cast_integers(op) or changed
+            elif graph.kind(op) in _OF_SHAPES:
+                changed = graph.read_integers(op) or changed
         graph.finish()
     if changed:
         drop_unused(model)

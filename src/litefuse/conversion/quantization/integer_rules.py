@@ -18,7 +18,7 @@ Scales: TypeAlias = Literal["own", "result", "alike"]
 
 
 class IntegerRule(NamedTuple):
-    """What an op's integer kernel takes.
+    """The form of an op that its integer kernel takes.
 
     Attributes:
         bits: The bits of activations.
@@ -46,7 +46,7 @@ _MOVES = IntegerRule(_BOTH, same_scales={0: 0})
 _COMPARES = IntegerRule(_BOTH, "alike", (0, 1), 0, wide=_BOTH)
 _FINDS = IntegerRule(_BOTH, "alike", (0,), 0, wide=frozenset({16}))
 _BUILTIN: Mapping[str, IntegerRule] = {
-    **dict.fromkeys(("ABS", "EXP", "LEAKY_RELU", "LOG", "REDUCE_PROD", "RELU6"), IntegerRule(_BOTH)),
+    **dict.fromkeys(("ABS", "EXP", "LEAKY_RELU", "LOG", "REDUCE_PROD"), IntegerRule(_BOTH)),
     **dict.fromkeys(("ELU", "RELU_0_TO_1", "RELU_N1_TO_1"), IntegerRule(_INT8)),
     **dict.fromkeys(("BATCH_TO_SPACE_ND", "EXPAND_DIMS", "REDUCE_MAX", "REDUCE_MIN", "REVERSE_V2"), _MOVES),
     **dict.fromkeys(("SPACE_TO_BATCH_ND", "SQUEEZE", "TILE"), _MOVES),
@@ -58,6 +58,7 @@ _BUILTIN: Mapping[str, IntegerRule] = {
     "L2_NORMALIZATION": IntegerRule(_INT8, fixed={8: Scale(1 / 128)}),
     "LOG_SOFTMAX": IntegerRule(_INT8, fixed={8: Scale(1 / 16, 127)}),
     "MINIMUM": IntegerRule(_BOTH, "result", (0, 1)),
+    "RELU6": IntegerRule(_BOTH, "result"),  # tflite-micro takes the one scale for the other
     "PRELU": IntegerRule(_INT8),
     "SPLIT_V": IntegerRule(_BOTH, same_scales=dict.fromkeys(range(_MANY), 0)),
     "TOPK_V2": IntegerRule(_BOTH, results=1, same_scales={0: 0}),

@@ -14,6 +14,7 @@ import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.litert.export.editor import GraphEditor
+from litefuse.litert.runtime.schema_objects import made
 
 # What puts masks among numbers, and what moves them.
 _MASKING = frozenset({"ADD", "SELECT", "SELECT_V2", "SUB"})
@@ -42,8 +43,7 @@ def limit_masks(model: Any, ranges: Ranges, bits: int, kept: Container[str]) -> 
                 tensor = graph.tensor(index)
                 tensor.buffer = len(model.buffers)
                 small = np.clip(np.nan_to_num(value), -limit, limit).astype(np.float32)
-                model.buffers.append(type(model.buffers[0])())
-                model.buffers[-1].data = np.frombuffer(small.tobytes(), np.uint8)
+                model.buffers.append(made("Buffer", data=np.frombuffer(small.tobytes(), np.uint8)))
             changed = True
     return changed
 
@@ -75,8 +75,8 @@ class _Masks(GraphEditor):
             taken = [index for index in map(int, op.inputs) if index in masked]
             if not taken:
                 continue
-            kind, result = self.kind(op), int(op.outputs[0])
-            if self.name(result) in kept:
+            kind, result = self.kind(op), int(op.outputs[0]) if len(op.outputs) else -1
+            if result < 0 or self.name(result) in kept:
                 return None
             if kind == "SOFTMAX":
                 scores = max(scores, self.shape(result)[-1] if self.shape(result)[-1] > 0 else _MANY)

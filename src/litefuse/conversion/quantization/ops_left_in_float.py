@@ -15,7 +15,7 @@ import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.states.variables import variables_of
-from litefuse.litert.export.editor import GraphEditor
+from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.passes.legalize.images.suppression import FAR
 
 # The ops that add a mask to numbers or mix it with them.
@@ -163,6 +163,25 @@ def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
             made |= dict.fromkeys(map(int, op.outputs), result)
         reasons |= dict.fromkeys(map(graph.name, _prepared(graph)), PREPARES)
     return reasons
+
+
+def lacking_ops(model: Any, bits: int, no_integers: Collection[str]) -> dict[str, str]:
+    """Returns the ops of a model whose integers the target has no kernel of.
+
+    Args:
+        model: The model, as the schema's objects.
+        bits: The bits of activations.
+        no_integers: The ops, with their integers, as in ``EXP int8``.
+
+    Returns:
+        The reason, by the names of the ops' first results.
+    """
+    return {
+        graph.name(int(op.outputs[0])): f"the target has no kernel of it that takes int{bits}"
+        for graph in editors_of(model)
+        for op in graph.ops or ()
+        if f"{graph.kind(op)} int{bits}" in no_integers
+    }
 
 
 def _prepared(graph: _Tensors) -> set[int]:

@@ -36,7 +36,13 @@ from litefuse.conversion.quantization.lookup_tables import TableFunction, table_
 from litefuse.conversion.quantization.mixed_activations import mix_activations
 from litefuse.conversion.quantization.mixed_precision import mix_precision
 from litefuse.conversion.quantization.moved_constants import move_integers
-from litefuse.conversion.quantization.ops_left_in_float import COMPUTES_DIVISOR, PREPARES, masked_tensors, withheld_ops
+from litefuse.conversion.quantization.ops_left_in_float import (
+    COMPUTES_DIVISOR,
+    PREPARES,
+    lacking_ops,
+    masked_tensors,
+    withheld_ops,
+)
 from litefuse.conversion.quantization.quantizer_mends import (
     halve_biases,
     mend_rotations,
@@ -217,10 +223,11 @@ class _Task:
         sums = summing_states(model) if bits == 8 else {}
         states_apart = self.kept.union(self.masked, sums)  # variables of which they are stay in floating point
         if bits is not None:
-            self.reasons = withheld_ops(model, ranges, bits) | sums
+            self.reasons = withheld_ops(model, ranges, bits) | lacking_ops(model, bits, self.traits.no_integers) | sums
             real |= self.reasons.keys()
             prepare = {name for name, reason in self.reasons.items() if reason == PREPARES}
-            functions = self._table_functions(model, ranges, bits, real - self.reasons.keys() | prepare)
+            apart = real - self.reasons.keys() | prepare | sums.keys()
+            functions = self._table_functions(model, ranges, bits, apart)
             looked_up = {name for function in functions for name in function.results}
             self.reasons = {name: reason for name, reason in self.reasons.items() if name not in looked_up}
             sources = sources_of_scales(model, bits, real | looked_up | self.kept)
@@ -234,7 +241,7 @@ class _Task:
         ranges = carried_ranges(model, bodies, ranges, bits or 8)  # some of these have another one now
         if bits != 8 or self.options.has_mixed_activations:
             ranges = avoid_powers_of_two(ranges)
-        facts = replace(facts_of(path), real=real, carried=_carried(model, bodies))
+        facts = replace(facts_of(path), real=real, later=looked_up, carried=_carried(model, bodies))
         apart, of_outputs = (real | self.kept) - looked_up, bool(self.options.io[1])
 
         def edits(ranges: Ranges) -> Iterator[Edit]:
@@ -260,6 +267,7 @@ class _Task:
                 yield partial(
                     make_variables_integer, bits=bits, ranges=ranges, reasons=self.reasons, apart=states_apart
                 )
+                yield partial(move_integers, kept=self.kept | self.masked)
             yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
 
         def write(wide: Collection[str]) -> None:
@@ -283,11 +291,16 @@ class _Task:
                 return True
             return rule_of(model, op, bits) is None and kind not in quantizable_ops()
 
-        found: list[TableFunction] = []
+        functions: list[TableFunction] = []
         for number in signature_graphs(model):
             graph = model.subgraphs[number]
-            found += table_functions(model, number, bits, ranges, lacks, {*real, *self.masked, *self.kept})
-        return [function for function in found if self.reasons.get(function.result) != COMPUTES_DIVISOR]
+            functions += table_functions(model, number, ranges, lacks, {*real, *self.masked, *self.kept})
+        return [
+            function
+            for function in functions
+            if self.reasons.get(function.result) != COMPUTES_DIVISOR
+            and f"GATHER {f'int{bits}' if function.is_real else 'bool'}" not in self.traits.no_integers
+        ]
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
         return recipe_of(self.options, replace(facts, lookups_of_one_scale=not self.traits.mixed))

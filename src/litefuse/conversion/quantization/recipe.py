@@ -49,6 +49,7 @@ class ModelFacts:
         real: The ops whose activations cannot be integers.
         wide: The ops whose activations become int16 in a model of int8.
         carried: The first of the tensors that the bodies of loops take, and of those that they give.
+        later: Those of them that become integers after litert-quantizer.
     """
 
     products_of_constants: Collection[str] = ()
@@ -58,6 +59,7 @@ class ModelFacts:
     lookups_of_one_scale: bool = False
     wide: Collection[str] = ()
     carried: Collection[str] = ()
+    later: Collection[str] = ()
 
 
 def recipe_of(options: Quantization, facts: ModelFacts) -> Recipe:
@@ -78,7 +80,7 @@ def recipe_of(options: Quantization, facts: ModelFacts) -> Recipe:
     recipe += [_entry("(?:^)", operation) for operation in options.keep_float_ops]
     if form in INTEGER_ACTIVATIONS:  # what stays in floating point are ops: inputs and outputs are what was asked for
         recipe += _boundaries(INTEGER_ACTIVATIONS[form], options.io)
-        inner = {*facts.real, *facts.carried}
+        inner = {*facts.real, *facts.carried}.difference(facts.later)
         recipe += [_entry(f"(?:^){named(inner)}", boundary) for boundary in _BOUNDARIES if inner]
     return recipe
 

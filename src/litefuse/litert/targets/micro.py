@@ -38,6 +38,15 @@ _SOURCE = re.compile(r"^\S+\.(?:cc|h)(?::\d+)?:? +")
 
 _FIRST_ARENA, _LARGEST_ARENA, _STEP = 1 << 14, 1 << 28, 16
 
+# GATHER is how functions are looked up, and TRANSPOSE has up to five dimensions, where LiteRT's has six.
+_NO_INTEGERS = frozenset(
+    {
+        *("CUMSUM int8", "EXP int8", "GATHER bool", "LOG int8", "REDUCE_PROD int8", "RELU_N1_TO_1 int8"),
+        *("TOPK_V2 int8", "ARG_MAX int16", "ARG_MIN int16", "CUMSUM int16", "DEPTH_TO_SPACE int16", "ELU int16"),
+        *("EXP int16", "GATHER int16", "LOG int16", "LOG_SOFTMAX int16", "REDUCE_MAX int16", "REDUCE_MIN int16"),
+        *("REDUCE_PROD int16", "SPACE_TO_DEPTH int16", "TOPK_V2 int16"),
+    }
+)
 _QUANTIZE = "convert with --quantize int8 --quantized-io integer and --samples"
 
 # Measured by loading a model of each op of LiteRT's schema (tflite-micro 0.dev20260101 and later, 2026-11): an op that
@@ -84,6 +93,7 @@ class Micro(Target):
         int4=("tensor",),
         avoided=frozenset({"REDUCE_ANY", "SELECT", "TILE"}),
         names=False,
+        no_integers=_NO_INTEGERS,
     )
     table = MICRO_OPS
     hints = (
