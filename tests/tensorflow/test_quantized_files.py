@@ -58,3 +58,27 @@ def test_both_ways_are_equal(tensorflow: TensorFlow, kind: str, form: Quantizati
     for one, other in zip(*outputs, strict=True):
         assert one.keys() == other.keys()
         assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("kind", ["fused LSTM", "transformer", "tied table", "custom op", "state", "GRU"])
+def test_int16_where_int8_is_not_enough(tensorflow: TensorFlow, kind: str) -> None:
+    """Layers of int16 beside others of int8, among them recurrent and custom ops, make an output nowhere worse."""
+    path, options, calls = tensorflow.save(build, kind), KINDS[kind].options, KINDS[kind].calls()
+    model = litefuse.convert(path, **options)
+    quantization = litefuse.Quantization("int8", samples=calls, io=(False, True))
+    narrow = litefuse.quantize(model, quantization).report.quantization
+    assert narrow is not None
+    assert narrow.error is not None
+    limit = 0.75 * narrow.error
+    mixed = litefuse.Quantization("auto", samples=calls, io=(False, True), max_error=limit)
+    try:
+        report = litefuse.quantize(model, mixed).report.quantization
+    except QuantizationError as error:
+        assert error.error is not None
+        assert limit < error.error <= 1.05 * narrow.error  # int16 throughout is not enough: what stays float or int8
+    else:
+        assert report is not None
+        assert report.error is not None
+        assert report.error <= limit
+        assert report.mixed is not None
+        assert "int16" in {layer.form for layer in report.mixed.layers}
