@@ -81,12 +81,15 @@ def test_int16_where_int8_is_not_enough(tensorflow: TensorFlow, kind: str, enoug
         assert raised.value.error is not None
         assert limit < raised.value.error < narrow.error
         return
-    report = litefuse.quantize(model, mixed).report.quantization
+    whole = litefuse.quantize(model, mixed).report
+    report = whole.quantization
     assert report is not None
     assert report.error is not None
     assert report.error <= limit
     assert report.mixed is not None
-    assert "int16" in {layer.form for layer in report.mixed.layers}
+    wide = [layer.layer for layer in report.mixed.layers if layer.form == "int16"]
+    assert f"Layers in int16: {len(wide)}" in whole.details()
+    assert any(layer in whole.details() for layer in wide)
 
 
 @pytest.mark.parametrize("form", ["weights", "float16"])
