@@ -174,7 +174,7 @@ def test_options_that_need_others(tensorflow: TensorFlow) -> None:
     refused: list[tuple[dict[str, Any], str]] = [
         (
             {"quantize": litefuse.Quantization("dynamic", require_integer=True)},
-            "require_integer is only for the quantizations 'int8', 'int16' and 'qat'",
+            "require_integer is only for the quantizations 'int8', 'int16', 'qat' and 'auto'",
         ),
         ({"quantize": {"require_integer": True}}, "require_integer is only for the quantizations"),
         (

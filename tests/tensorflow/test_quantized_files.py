@@ -58,3 +58,53 @@ def test_both_ways_are_equal(tensorflow: TensorFlow, kind: str, form: Quantizati
     for one, other in zip(*outputs, strict=True):
         assert one.keys() == other.keys()
         assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize(
+    ("kind", "enough"),
+    [("transformer", True), ("tied table", True), ("GRU", True), ("fused LSTM", False), ("custom op", False)],
+)
+def test_int16_where_int8_is_not_enough(tensorflow: TensorFlow, kind: str, enough: bool) -> None:
+    """Layers of int16 beside others of int8, among them recurrent and custom ops, make no output worse."""
+    path, options, calls = tensorflow.save(build, kind), KINDS[kind].options, KINDS[kind].calls()
+    model = litefuse.convert(path, **options)
+    narrow = litefuse.quantize(
+        model, litefuse.Quantization("int8", samples=calls, io=(False, True))
+    ).report.quantization
+    assert narrow is not None
+    assert narrow.error is not None
+    limit = 0.6 * narrow.error
+    mixed = litefuse.Quantization("auto", samples=calls, io=(False, True), max_error=limit)
+    if not enough:  # what cannot be int16
+        with pytest.raises(QuantizationError, match="allowed") as raised:
+            litefuse.quantize(model, mixed)
+        assert raised.value.error is not None
+        assert limit < raised.value.error < narrow.error
+        return
+    whole = litefuse.quantize(model, mixed).report
+    report = whole.quantization
+    assert report is not None
+    assert report.error is not None
+    assert report.error <= limit
+    assert report.mixed is not None
+    wide = [layer.layer for layer in report.mixed.layers if layer.form == "int16"]
+    assert f"Layers in int16: {len(wide)}" in whole.details()
+    assert any(layer in whole.details() for layer in wide)
+
+
+@pytest.mark.parametrize("form", ["weights", "float16"])
+@pytest.mark.parametrize("batch", [None, 2])
+def test_weights_of_fused_layers(tensorflow: TensorFlow, batch: int | None, form: QuantizationForm) -> None:
+    """LiteRT loses what it dequantized once when states get another size: only those of a fixed size are stored so."""
+    model = litefuse.convert(tensorflow.save(build, "fused LSTM"), batch=batch, rnn="fused")
+    result = litefuse.quantize(model, form)
+    assert result.report.quantization is not None
+    reasons = [op.reason for op in result.report.quantization.floats]
+    assert len(result.model_bytes) < {"weights": 0.4, "float16": 0.6}[form] * len(model.model_bytes) or batch is None
+    assert [reason.startswith("LiteRT loses weights") for reason in reasons] == [True] * (batch is None)
+    random = np.random.default_rng(1)
+    shapes = [(size, 20, 32) for size in ((1, 3, 3, 2) if batch is None else (batch,) * 3)]
+    calls = [("serving_default", {"x": random.normal(size=shape).astype(np.float32)}) for shape in shapes]
+    outputs = [run_calls(content, calls) for content in (model.model_bytes, result.model_bytes)]
+    for expected, actual in zip(*outputs, strict=True):
+        np.testing.assert_allclose(actual["y"], expected["y"], atol=0.02 * np.abs(expected["y"]).max())

@@ -82,7 +82,7 @@ def test_flags(name: str) -> None:
         ({"limits": {"temporary_folder": b"x"}}, "temporary_folder must be a path"),
         ({"min_runtime": 2.14}, "2.14 names no runtime"),
         ({"on_step": "print"}, "on_step must be a function"),
-        ({"quantize": {"io": "uint8"}}, "and 'qat'\nPass one of these as well"),
+        ({"quantize": {"io": "uint8"}}, "and 'auto'\nPass one of these as well"),
         ({"quantize": litefuse.Limits(timeout=5)}, "quantize takes Quantization, not Limits"),
         ({"samples": "x.npz"}, "Write quantize=Quantization(samples=...)."),
         ({"timeout": 5}, "Write limits=Limits(timeout=...)."),

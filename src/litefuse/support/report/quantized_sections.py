@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from litefuse.support.options.forms import INTEGER_FORMS
 from litefuse.support.report.caveats import quantization_is_far
-from litefuse.support.report.quantized import FloatOp, LayerDifference, MixedPrecision, MovingRange, QuantizationReport
+from litefuse.support.report.quantized import (
+    FloatOp,
+    LayerDifference,
+    LayerForm,
+    MixedPrecision,
+    MovingRange,
+    QuantizationReport,
+)
 from litefuse.support.report.sections import Column, Judgement, Section, count_of, table
 
 # A report is read by people: of more rows than this, the first ones are listed.
@@ -59,6 +66,8 @@ def quantization_sections(quantization: QuantizationReport, *, alone: bool = Tru
     sections = [effect] if effect.rows else []
     if quantization.mixed is not None:
         sections.append(_mixed_section(quantization.mixed))
+        if wide := [layer for layer in quantization.mixed.layers if layer.form == "int16"]:
+            sections.append(_wide_section(wide))
     if quantization.floats:
         sections.append(_float_section(quantization))
     if quantization.layers:
@@ -165,6 +174,22 @@ def _mixed_section(mixed: MixedPrecision) -> Section:
             Column("difference", lambda point: f"{point.error:.2g}", right=True),
             Column("layers", lambda point: _forms_text(point.forms)),
         ],
+    )
+
+
+def _wide_section(layers: Sequence[LayerForm]) -> Section:
+    """Lists the layers of int16, those that need it most first."""
+    ordered = sorted(layers, key=lambda layer: -layer.errors.get("int8", 0.0))
+    more = len(ordered) - _LISTED
+    return table(
+        f"Layers in int16: {len(ordered):,}",
+        ordered[:_LISTED],
+        [
+            Column("layer", lambda layer: layer.layer),
+            Column("op", lambda layer: layer.op),
+            Column("difference if in int8", lambda layer: f"{layer.errors['int8']:.2g}", right=True),
+        ],
+        note=f"and {more:,} more, in the report as JSON" if more > 0 else "",
     )
 
 

@@ -25,6 +25,7 @@ from litefuse.conversion.quantization.recurrent.operands import (
 )
 from litefuse.conversion.quantization.recurrent.quantized_forms import (
     LARGEST_CELL,
+    integer_source,
     make_hybrid,
     make_integers,
     shape_of_state,
@@ -143,7 +144,7 @@ class LstmOps:
                 if reason is not None:
                     left.append(FloatLayer(name, reason))
                     continue
-                x = graph.name(op.inputs[INPUT])
+                x = graph.name(integer_source(graph, int(op.inputs[INPUT])))  # of int16, beside other layers of that
                 made += 1
                 make_integers(graph, op, f"lstm{made}", inner[name], _ends(ranges, x), _ends(ranges, name))
                 changed = True
