@@ -163,8 +163,8 @@ def check(folder: Path, name: str) -> None:
     outputs = _outputs(result.model_bytes, arrays["x"])
     step = float(np.ptp(arrays["ranges"][-1])) / 255
     errors = np.abs(outputs - arrays["outputs"])
-    # A sum close to a half may be rounded otherwise, since biases are int32 in the file: what follows takes that on, and
-    # the network whose small channels count most makes the most of it.
+    # A sum close to a half may be rounded otherwise, since biases are int32 in the file; the network amplifies that,
+    # since its small channels count most.
     assert np.quantile(errors, 0.99) < 1.01 * step
     assert errors.max() < (6.01 if name == "network" else 2.01) * step
     assert errors.mean() < 0.3 * step

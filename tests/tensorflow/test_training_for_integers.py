@@ -117,5 +117,6 @@ def test_options_and_refusals(tensorflow: TensorFlow, tmp_path: Path) -> None:
     result = litefuse.convert(tmp_path / "kept", quantize="qat")
     assert result.report.quantization is not None
     assert [op.op for op in result.report.quantization.floats] == ["CONV_2D"]
-    with pytest.raises(LitefuseError, match="a range is empty or not finite"):
-        litefuse.convert(tmp_path / "untrained", quantize="qat")
+    result = litefuse.convert(tmp_path / "untrained", quantize="qat")
+    assert result.report.quantization is not None
+    assert len(result.report.quantization.floats) > 4, "no range has been observed"
