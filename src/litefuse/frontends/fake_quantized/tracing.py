@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from litefuse.errors import LitefuseError
-from litefuse.frontends.quantization_aware.operations import REWRITTEN
+from litefuse.frontends.fake_quantized.operations import REWRITTEN
 from litefuse.frontends.writer import describe_error
 
 
