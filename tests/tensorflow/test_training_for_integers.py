@@ -15,6 +15,7 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.source_of import source_of
 from tests.frontends.trained_for_integers import MODELS, check, data, network, train
 from tests.in_part import in_part
+from tests.tensorflow.checking import run_calls
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -31,7 +32,7 @@ def test_files_have_the_outputs_of_the_trained_model(tensorflow: TensorFlow, tmp
 
 
 def wrong_range(_: Any, folder: str) -> Any:
-    """A model whose last range is half of what its outputs reach."""
+    """A model whose last range is an eighth of what its outputs reach."""
     keras: Any = importlib.import_module("keras")
     keras.utils.set_random_seed(1)
     aware: Any = litefuse.quantization_aware(network(keras))
@@ -42,7 +43,7 @@ def wrong_range(_: Any, folder: str) -> Any:
     *_, last = aware.layers[-1].ranges
     step = (last.high - last.low) / 255
     for end in (last.low, last.high):
-        end.assign(end / 2)
+        end.assign(end / 8)
     source = source_of(aware)
     assert source.write is not None
     source.write(Path(folder))
@@ -51,8 +52,6 @@ def wrong_range(_: Any, folder: str) -> Any:
 
 def test_the_comparison_says_no_to_a_wrong_range(tensorflow: TensorFlow, tmp_path: Path) -> None:
     x, reference, step = tensorflow.call(wrong_range, str(tmp_path / "model"))
-    from tests.tensorflow.checking import run_calls
-
     model = litefuse.convert(tmp_path / "model", quantize="qat").model_bytes
     (outputs,) = run_calls(model, [("serving_default", {"x": x})])
     assert np.abs(next(iter(outputs.values())) - reference).max() > 10 * step
@@ -73,7 +72,7 @@ def options(_: Any, folder: str) -> list[str]:
         try:
             litefuse.quantization_aware(model, **options)
         except LitefuseError as error:
-            lines.append(error.message)
+            lines.append(error.message.partition(": A KerasTensor")[0])
 
     reading = Reading()
     reading.scale = reading.add_weight(shape=())
@@ -105,7 +104,7 @@ def options(_: Any, folder: str) -> list[str]:
 
 def test_options_and_refusals(tensorflow: TensorFlow, tmp_path: Path) -> None:
     assert tensorflow.call(options, str(tmp_path)) == [
-        "the model's call() cannot be traced: it reads the value of reading/variable",
+        "the model's call() cannot be traced",
         "the model computes in bfloat16, not in float32",
         "a Dense is not a model of Keras 3",
         "the model has not been built: the shapes of its inputs are not known",
@@ -118,5 +117,6 @@ def test_options_and_refusals(tensorflow: TensorFlow, tmp_path: Path) -> None:
     result = litefuse.convert(tmp_path / "kept", quantize="qat")
     assert result.report.quantization is not None
     assert [op.op for op in result.report.quantization.floats] == ["CONV_2D"]
-    with pytest.raises(LitefuseError, match="a range is empty or not finite"):
-        litefuse.convert(tmp_path / "untrained", quantize="qat")
+    result = litefuse.convert(tmp_path / "untrained", quantize="qat")
+    assert result.report.quantization is not None
+    assert len(result.report.quantization.floats) > 4, "no range has been observed"

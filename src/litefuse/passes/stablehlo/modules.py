@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from litefuse.errors import GraphError
-from litefuse.frontends.quantization_aware import FAKE_QUANTIZATIONS
+from litefuse.frontends.fake_quantized import FAKE_QUANTIZATIONS
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, stablehlo

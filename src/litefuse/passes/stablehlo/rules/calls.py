@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from litefuse.frontends.quantization_aware import FAKE_QUANTIZATIONS
+from litefuse.frontends.fake_quantized import FAKE_QUANTIZATIONS
 from litefuse.ir.annotations import annotate
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import create_call, function_symbol

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple, cast
 
 from litefuse.errors import LitefuseError
-from litefuse.frontends.quantization_aware.operations import REWRITTEN
+from litefuse.frontends.fake_quantized.operations import REWRITTEN
 from litefuse.frontends.writer import describe_error
 
 
@@ -94,7 +94,7 @@ class _Closed(Exception):  # noqa: N818  not an error: the layer is called as it
 
 
 class _Graph(NamedTuple):
-    """What a layer calls: Keras's records, the values of arguments and weights by the ids of tensors, the results."""
+    """The calls of a layer: Keras's records, the values of arguments and weights by the ids of tensors, the results."""
 
     nodes: list[Any]
     values: dict[int, Value]

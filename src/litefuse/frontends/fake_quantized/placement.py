@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from litefuse.frontends.quantization_aware.tracing import Step, Value
+from litefuse.frontends.fake_quantized.tracing import Step, Value
 
 # Products with weights, their last argument.
 _PRODUCTS = frozenset({"Conv", "ConvTranspose", "DepthwiseConv", "Einsum", "Matmul"})

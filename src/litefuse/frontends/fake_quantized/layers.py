@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from litefuse.frontends.fake_quantized import FAKE_QUANTIZATIONS
+from litefuse.frontends.fake_quantized.placement import placement_of
+from litefuse.frontends.fake_quantized.tracing import Step, Value, trace_model
 from litefuse.frontends.keras_model import input_specs
-from litefuse.frontends.quantization_aware import FAKE_QUANTIZATIONS
-from litefuse.frontends.quantization_aware.placement import placement_of
-from litefuse.frontends.quantization_aware.tracing import Step, Value, trace_model
 
 keras: Any = importlib.import_module("keras")
 ops: Any = keras.ops

@@ -13,7 +13,7 @@ from litefuse.frontends.keras_model import check_keras_model, describe_model
 from litefuse.support.options.names import listed_names
 from litefuse.support.options.quantization import check_pattern
 
-_LAYERS = "litefuse.frontends.quantization_aware.layers"
+_LAYERS = "litefuse.frontends.fake_quantized.layers"
 
 if "keras" in sys.modules:  # files of such models need the classes, which Keras looks up by their names
     importlib.import_module(_LAYERS)
