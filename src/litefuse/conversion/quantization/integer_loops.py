@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from litefuse.conversion.quantization.adjusted_ranges import covers
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.float_ops import BIASES
 from litefuse.conversion.quantization.moved_constants import integers_of
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
 from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, symmetric
+from litefuse.conversion.quantization.tied_ranges import TiedRanges
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.schema_objects import dtype_of
 
-# The least and the largest integer of ops whose int8 result has a fixed scale, and which integer is 1.
-_FIXED = {"LOGISTIC": (0, 255, 256), "SOFTMAX": (0, 255, 256), "TANH": (-128, 127, 128)}
-_FIXED_INT16 = (-32767, 32767, 32768)
 # The ops whose result has the scale of the first operand.
 _MOVING = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE", "TRANSPOSE"})
 # The ops whose operands and result have one scale, and the first of these operands.
@@ -98,7 +95,7 @@ def carried_ranges(model: Any, bodies: Collection[int], ranges: Ranges, bits: in
         ranges: The ranges of its tensors.
         bits: The bits of activations.
     """
-    graphs, ties = editors_of(model), _Ties(ranges)
+    graphs, ties = editors_of(model), TiedRanges(ranges)
     similar: list[tuple[str, str]] = []
     for outer, op in _loops(graphs, bodies):
         body, condition = _subgraphs(graphs, op)
@@ -118,8 +115,8 @@ def carried_ranges(model: Any, bodies: Collection[int], ranges: Ranges, bits: in
                 similar.append((name, outer.name(first)))
     for body in (graphs[number] for number in sorted(bodies)):
         for op in body.ops:
-            if (steps := _FIXED.get(body.kind(op))) is not None:
-                ties.fix(body.name(op.outputs[0]), *(steps if bits == 8 else _FIXED_INT16))
+            if len(op.outputs):
+                ties.fix(body.name(op.outputs[0]), body.kind(op), bits)
             similar[:0] = _of_one_scale(body, op)
     for pair in similar:
         ties.join_similar(*pair)
@@ -151,67 +148,6 @@ def _of_one_scale(graph: GraphEditor, op: Any) -> list[tuple[str, str]]:
     operands = inputs[:1] if kind in _MOVING else inputs[_JOINING[kind] :] if kind in _JOINING else []
     real = [index for index in operands if graph.is_type(index, "float32")]
     return [(graph.name(result), graph.name(operand)) for operand in real if graph.constant(operand) is None]
-
-
-class _Ties:
-    """Groups of tensors that have one range each.
-
-    Args:
-        ranges: The ranges of the model's tensors.
-    """
-
-    def __init__(self, ranges: Ranges) -> None:
-        self._ranges = ranges
-        self._groups: dict[str, set[str]] = {}
-        self._fixed: dict[str, tuple[float, float, float]] = {}
-        self._values: dict[str, list[float]] = {}
-
-    def join(self, one: str, other: str) -> None:
-        """Gives the groups of two tensors one range."""
-        group = self._group(one) | self._group(other)
-        self._groups.update(dict.fromkeys(group, group))
-
-    def join_similar(self, one: str, other: str) -> None:
-        """Does so unless one of them would lose much."""
-        ends = [self._ends(self._group(name)) for name in (one, other)]
-        both = _as_range(*self._ends(self._group(one) | self._group(other)))
-        if all(low <= high and covers(both, _as_range(low, high)) for low, high in ends):
-            self.join(one, other)
-
-    def widen(self, name: str, *values: Any) -> None:
-        """Includes values in the range of a tensor."""
-        self._group(name)
-        self._values.setdefault(name, []).extend(
-            float(end) for value in values if np.size(value) for end in (np.min(value), np.max(value))
-        )
-
-    def fix(self, name: str, low: int, high: int, one: int) -> None:
-        """Notes the only scale of a result, in steps."""
-        self._fixed[name] = low / one, high / one, 1 / one
-
-    def ranges(self) -> Ranges:
-        """Returns the ranges of all tensors; where it holds the values of a group, a fixed one is taken."""
-        made = dict(self._ranges)
-        for name, group in self._groups.items():
-            low, high = self._ends(group)
-            for least, most, step in (self._fixed[member] for member in sorted(group) if member in self._fixed):
-                if least <= low and high <= most + step:
-                    low, high = least, most
-            if low <= high:
-                made[name] = _as_range(low, high)
-        return made
-
-    def _group(self, name: str) -> set[str]:
-        return self._groups.setdefault(name, {name})
-
-    def _ends(self, group: Iterable[str]) -> tuple[float, float]:
-        values = [float(end[0]) for name in group for end in self._ranges.get(name, {}).values()]
-        values += [value for name in group for value in self._values.get(name, ())]
-        return min(values, default=math.inf), max(values, default=-math.inf)
-
-
-def _as_range(low: float, high: float) -> dict[str, Any]:
-    return {"min": np.full(1, low, np.float32), "max": np.full(1, high, np.float32)}
 
 
 def make_loops_integer(model: Any, bodies: Collection[int], ranges: Ranges, bits: int) -> bool:
