@@ -12,8 +12,8 @@ from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.float_ops import ops_by_kind, require_integer
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import QuantizationError
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions
 from litefuse.support.report.quantized import FloatOp, OpKinds
 from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.litert.runtime.models import Graph, model
@@ -106,8 +106,8 @@ def test_a_loop_that_is_kept(tmp_path: Path) -> None:
     """Only weights become integers in it; without that, all does."""
     before = saved(tmp_path / "before.tflite", *looped())
     samples = take_samples([np.random.default_rng(4).normal(size=(1, 32)).astype(np.float32) for _ in range(4)])
-    kept = QuantizationOptions(keep_float_ops=("WHILE",))
-    found = quantize_model(before, tmp_path / "after.tflite", "int8", samples, options=kept)
+    kept = Quantization("int8", keep_float_ops=("WHILE",))
+    found = quantize_model(before, tmp_path / "after.tflite", kept, samples)
     assert found.kinds == OpKinds(0, 1, 1)
     loop, product = sorted(found.floats, key=lambda each: each.op != "WHILE")
     assert (loop.op, loop.reason) == ("WHILE", "kept in floating point, as requested")

@@ -17,8 +17,8 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.export.editor import editors_of
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -145,7 +145,7 @@ def results(path: Path, x: _Array) -> dict[str, Any]:
 def quantized(tmp_path: Path, build: Build, form: QuantizationForm, **options: Any) -> tuple[Difference, Path, Path]:
     before, after = saved(tmp_path / "before.tflite", *build()), tmp_path / "after.tflite"
     return (
-        quantize_model(before, after, form, take_samples(rows()), options=QuantizationOptions(**options)),
+        quantize_model(before, after, Quantization(form, **options), take_samples(rows())),
         before,
         after,
     )

@@ -16,7 +16,7 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.quantization import QuantizationOptions
+from litefuse.support.options.conversion import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -206,7 +206,7 @@ CHAIN = chain(*[op("SIN"), with_numbers("MUL", 1.5), with_numbers("ADD", 0.2), o
 def test_all_integers_are_looked_up(tmp_path: Path, form: Any, io: Any) -> None:
     """Each is the integer nearest to what the model computes of the number that it stands for."""
     before, after = saved(tmp_path / "before.tflite", model_of(CHAIN)), tmp_path / "after.tflite"
-    found = quantize_model(before, after, form, take_samples([{"x": x} for x in SAMPLES]), quantized_io=io)
+    found = quantize_model(before, after, Quantization(form, io=io), take_samples([{"x": x} for x in SAMPLES]))
     assert found.floats == ()
     counts = inspect_litert_model(after).op_counts
     assert counts == {"CAST": 1, "ADD": 1, "GATHER": 1} | ({"QUANTIZE": 2} if io == "uint8" else {})
@@ -226,8 +226,8 @@ def test_all_integers_are_looked_up(tmp_path: Path, form: Any, io: Any) -> None:
 
 def test_a_function_of_which_an_op_is_kept(tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", model_of(CHAIN)), tmp_path / "after.tflite"
-    options = QuantizationOptions(keep_float=("^ADD",))
-    kept = quantize_model(before, after, "int8", take_samples([{"x": x} for x in SAMPLES]), options=options).floats
+    options = Quantization("int8", keep_float=("^ADD",))
+    kept = quantize_model(before, after, options, take_samples([{"x": x} for x in SAMPLES])).floats
     assert [(each.op, each.reason) for each in kept] == [("ADD", "kept in floating point, as requested")]
     wanted = np.concatenate(results(before, SAMPLES))
     np.testing.assert_allclose(np.concatenate(results(after, SAMPLES)), wanted, atol=0.05)

@@ -22,7 +22,7 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.litert.runtime.schema_objects import dtype_of
-from litefuse.support.options.quantization import QuantizationOptions
+from litefuse.support.options.conversion import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -87,8 +87,7 @@ def made(path: Path, graph: Graph, initial: npt.NDArray[Any], form: Any = "int8"
     """Writes ``before.tflite`` and the quantized ``after.tflite``, whose inputs and outputs are integers."""
     before = saved(path / "before.tflite", graph, initializing({"s": initial}))
     samples = take_samples([*frames(seed=1), {"x": np.full((1, WIDTH), 2.0, np.float32)}])
-    options.setdefault("quantized_io", True)
-    return quantize_model(before, path / "after.tflite", form, samples, **options)
+    return quantize_model(before, path / "after.tflite", Quantization(form, **{"io": True} | options), samples)
 
 
 def called(path: Path, calls: Sequence[dict[str, Any]]) -> list[npt.NDArray[Any]]:
@@ -181,7 +180,7 @@ def test_an_initial_value_that_a_fixed_scale_does_not_hold_has_another_one(tmp_p
 
 
 def test_inputs_and_outputs_in_floating_point(tmp_path: Path) -> None:
-    made(tmp_path, streaming(ring, [KEPT, WIDTH]), np.zeros((KEPT, WIDTH), np.float32), quantized_io=False)
+    made(tmp_path, streaming(ring, [KEPT, WIDTH]), np.zeros((KEPT, WIDTH), np.float32), io=False)
     counts = inspect_litert_model(tmp_path / "after.tflite").op_counts
     assert (counts["QUANTIZE"], counts["DEQUANTIZE"]) == (1, 1)  # of the input and of the output
     assert {dtype for dtype, _ in states(tmp_path / "after.tflite")} == {"int8"}
@@ -194,7 +193,9 @@ def test_an_initial_value_that_is_computed(tmp_path: Path) -> None:
     filled.builtin("FILL", [dims, number], [value])
     filled.builtin("ASSIGN_VARIABLE", [handle(filled, "s"), value], [])
     before = saved(tmp_path / "before.tflite", streaming(ring, [KEPT, WIDTH]), filled)
-    difference = quantize_model(before, tmp_path / "after.tflite", "int8", take_samples(frames()), quantized_io="uint8")
+    difference = quantize_model(
+        before, tmp_path / "after.tflite", Quantization("int8", io="uint8"), take_samples(frames())
+    )
     require_integer(difference.floats)
     assert len(states(tmp_path / "after.tflite")) == 1
     assert errors(tmp_path).max() < 1.01  # int8 of what uint8 is
@@ -213,7 +214,7 @@ def test_variables_that_hand_on_to_each_other_have_one_scale(tmp_path: Path) -> 
     path = tmp_path / "before.tflite"
     initial = {"s": np.full((1, WIDTH), -3, np.float32), "t": np.full((1, WIDTH), 4, np.float32)}
     saved(path, streaming(delayed, [1, WIDTH]), initializing(initial))
-    difference = quantize_model(path, tmp_path / "after.tflite", "int8", take_samples(frames()), quantized_io=True)
+    difference = quantize_model(path, tmp_path / "after.tflite", Quantization("int8", io=True), take_samples(frames()))
     require_integer(difference.floats)
     assert len(states(tmp_path / "after.tflite")) == 1
     assert "QUANTIZE" not in inspect_litert_model(tmp_path / "after.tflite").op_counts
@@ -221,9 +222,8 @@ def test_variables_that_hand_on_to_each_other_have_one_scale(tmp_path: Path) -> 
 
 
 def test_a_variable_that_is_kept_stays_and_is_named(tmp_path: Path) -> None:
-    options = QuantizationOptions(keep_float=("^read;",))
     zeros = np.zeros((KEPT, WIDTH), np.float32)
-    difference = made(tmp_path, streaming(ring, [KEPT, WIDTH]), zeros, options=options)
+    difference = made(tmp_path, streaming(ring, [KEPT, WIDTH]), zeros, keep_float=("^read;",))
     assert {dtype for dtype, _ in states(tmp_path / "after.tflite")} == {"float32"}
     kept = {op.op: op.reason for op in difference.floats}
     assert kept["READ_VARIABLE"] == "kept in floating point, as requested"
@@ -273,7 +273,7 @@ def test_a_variable_of_another_dtype_stays_and_is_named(tmp_path: Path) -> None:
     graph = streaming(counting, [1, WIDTH])
     read = next(tensor for tensor, _ in graph.tensors if tensor.name == "read")
     read.type = next(tensor for tensor, _ in graph.tensors if tensor.name == "wide").type
-    difference = made(tmp_path, graph, np.zeros((1, WIDTH)), quantized_io=False)
+    difference = made(tmp_path, graph, np.zeros((1, WIDTH)), io=False)
     reasons = {op.op: op.reason for op in difference.floats}
     assert reasons["READ_VARIABLE"] == reasons["ASSIGN_VARIABLE"] == "of float64: only float32 becomes integers"
 
@@ -343,7 +343,7 @@ def test_signatures_see_the_states_of_the_others(tmp_path: Path) -> None:
     signatures = {"ask": 2, "reset": 3, "serve": 0}
     before, after = saved(tmp_path / "before.tflite", *graphs, signatures=signatures), tmp_path / "after.tflite"
     samples = take_samples([("serve", frame) for frame in frames(seed=1)])
-    require_integer(quantize_model(before, after, "int8", samples, quantized_io=True).floats)
+    require_integer(quantize_model(before, after, Quantization("int8", io=True), samples).floats)
     assert len(states(after)) == 1
 
     def asked(path: Path) -> list[npt.NDArray[Any]]:

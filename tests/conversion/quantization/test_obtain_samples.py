@@ -15,20 +15,21 @@ import litefuse
 from litefuse.conversion.quantization.dataset import RecordedSamples, Sample, obtain_samples
 from litefuse.conversion.quantization.samples import calls_of
 from litefuse.errors import LitefuseError
+from litefuse.support.options.conversion import Quantization
 from litefuse.tools.demo import SAVED_MODEL
 from tests.conversion.quantization.models import saved, scaled
 from tests.litert.runtime.models import Graph, model
 
 
 def obtained(dataset: Any, folder: Path, **options: Any) -> list[Sample]:
-    found = obtain_samples(dataset, folder, **options)
+    found = obtain_samples(Quantization(samples=dataset, **options), folder)
     assert isinstance(found, RecordedSamples)
     return [found.read(index) for index in range(len(found.entries))]
 
 
 def refusal(dataset: Any, folder: Path, **options: Any) -> LitefuseError:
     with pytest.raises(LitefuseError) as raised:
-        obtain_samples(dataset, folder, **options)
+        obtain_samples(Quantization(samples=dataset, **options), folder)
     return raised.value
 
 
@@ -63,7 +64,7 @@ def test_samples_are_in_a_file_and_read_one_by_one(tmp_path: Path) -> None:
 def test_an_archive_is_left_where_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     Path("samples.npz").touch()
-    assert obtain_samples("samples.npz", tmp_path) == tmp_path / "samples.npz"
+    assert obtain_samples(Quantization(samples="samples.npz"), tmp_path) == tmp_path / "samples.npz"
 
 
 @pytest.mark.parametrize("dataset", [[], lambda: iter(())])
@@ -173,7 +174,9 @@ def test_what_is_wrong_with_images(tmp_path: Path, images: Path) -> None:
 
 def test_an_example_without_a_batch_is_a_batch_of_one(tmp_path: Path) -> None:
     model = saved(tmp_path / "model.tflite", scaled(1.0, rows=1, open_rows=True))
-    samples = obtain_samples([{"x": [1, 2, 3]}, {"x": [[1, 2, 3], [4, 5, 6]]}, np.ones(3)], tmp_path)
+    samples = obtain_samples(
+        Quantization(samples=[{"x": [1, 2, 3]}, {"x": [[1, 2, 3], [4, 5, 6]]}, np.ones(3)]), tmp_path
+    )
     calls = calls_of(samples, model)["serve"]
     assert [each["x"].shape for each in calls] == [(1, 3), (2, 3), (1, 3)]
     assert [each["x"].shape for each in calls[1:]] == [(2, 3), (1, 3)]
@@ -226,7 +229,7 @@ def image_model(shape: tuple[int, ...], op: str = "", constant: float = 0.0) -> 
 def test_images_without_a_function(tmp_path: Path, images: Path, op: str, constant: float, largest: int) -> None:
     path = tmp_path / "model.tflite"
     path.write_bytes(image_model((1, 4, 3, 3), op, constant))
-    samples = obtain_samples(images, tmp_path)
+    samples = obtain_samples(Quantization(samples=images), tmp_path)
     (red, gray) = calls_of(samples, path)["serve"]
     np.testing.assert_allclose(red["image"], np.full((1, 4, 3, 3), [largest, 0, 0], np.float32), rtol=1e-6)
     np.testing.assert_allclose(gray["image"], np.full((1, 4, 3, 3), 51 / 255 * largest, np.float32), rtol=1e-6)
@@ -236,7 +239,7 @@ def test_images_without_a_function(tmp_path: Path, images: Path, op: str, consta
 def test_layouts_of_images(tmp_path: Path, images: Path, shape: tuple[int, ...]) -> None:
     path = tmp_path / "model.tflite"
     path.write_bytes(image_model(shape))
-    calls = calls_of(obtain_samples(images, tmp_path), path)["serve"]
+    calls = calls_of(obtain_samples(Quantization(samples=images), tmp_path), path)["serve"]
     assert [call["image"].shape for call in calls] == [shape, shape]
     np.testing.assert_allclose(calls[1]["image"], np.full(shape, 0.2, np.float32), rtol=1e-6)
 
@@ -246,7 +249,7 @@ def test_a_model_of_something_else_than_images(tmp_path: Path, images: Path, sha
     path = tmp_path / "model.tflite"
     path.write_bytes(image_model(shape))
     with pytest.raises(LitefuseError, match="images do not fit the input 'image'") as caught:
-        calls_of(obtain_samples(images, tmp_path), path)
+        calls_of(obtain_samples(Quantization(samples=images), tmp_path), path)
     assert "--preprocess" in caught.value.hint
 
 

@@ -301,9 +301,9 @@ def test_types_of_biases(tmp_path: Path, form: QuantizationForm, expected: str) 
         ("float16", "uint8", "io is only for the quantizations 'int8', 'int16', 'qat' and 'auto'"),
         ("int16", "uint8", "uint8 inputs and outputs require int8 activations, not 'int16'"),
         ("qat", "uint8", "uint8 inputs and outputs require int8 activations, not 'qat'"),
-        ("int8", "int4", "io is 'int4'; there is False, True and 'uint8'"),
-        ("int8", ("uint8",), "or a pair of these for inputs and outputs"),
-        ("int8", (True, 1.0), "or a pair of these for inputs and outputs"),
+        ("int8", "int4", "io is 'int4'"),
+        ("int8", ("uint8",) * 3, "or two of these, for inputs and outputs"),
+        ("int8", (True, 1.0), "or two of these, for inputs and outputs"),
         ("int16", ("uint8", True), "uint8 inputs and outputs require int8 activations, not 'int16'"),
         ("qat", (True, False), "the quantization 'qat' has inputs and outputs of one type"),
         ("recipe", True, "io cannot be combined with a recipe"),
@@ -311,9 +311,8 @@ def test_types_of_biases(tmp_path: Path, form: QuantizationForm, expected: str) 
 )
 def test_types_of_inputs_that_are_refused(form: QuantizationForm, quantized_io: QuantizedIo, message: str) -> None:
     recipe = [ENTRY] if form == "recipe" else None
-    quantization = litefuse.Quantization(None if recipe else form, recipe=recipe, io=quantized_io)
     with pytest.raises(LitefuseError, match=message):
-        check_quantization(quantization, ("cpu",))
+        check_quantization(litefuse.Quantization(None if recipe else form, recipe=recipe, io=quantized_io), ("cpu",))
 
 
 def test_samples_that_are_lacking() -> None:

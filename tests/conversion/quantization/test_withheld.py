@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.schema_objects import objects_of
+from litefuse.litert.targets import traits_of
 from litefuse.passes.legalize.images.suppression import FAR
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph, model
@@ -181,10 +182,9 @@ def test_a_target_without_kernels_of_integers(tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
 
     def floats(*no_integers: str) -> dict[str, str]:
-        options = QuantizationOptions(no_integers=frozenset(no_integers))
-        return {
-            op.op: op.reason for op in quantize_model(before, after, "int8", take_samples([X]), options=options).floats
-        }
+        traits = replace(traits_of("cpu"), no_integers=frozenset(no_integers))
+        difference = quantize_model(before, after, "int8", take_samples([X]), traits=traits)
+        return {op.op: op.reason for op in difference.floats}
 
     assert floats() == {}
     assert inspect_litert_model(after).op_counts["EXP"] == 1
