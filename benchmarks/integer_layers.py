@@ -124,11 +124,12 @@ def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any,
     specs = [tf.TensorSpec([batch, *shape], dtype, name=f"x{place}") for place, shape in enumerate(shapes)]
 
     def serve(*values: Any) -> Any:
-        return layer([*values] if len(values) > 1 else values[0])
+        first, *others = values
+        return layer([first, *others] if others else first)
 
     def drawn(count: int) -> list[Any]:
         if dtype == tf.int32:  # tokens, and padding behind them
-            steps = shapes[0][-1]
+            steps = int(np.prod(shapes[0]))
             lengths = random.integers(1, steps + 1, (count, 1, 1))
             tokens = random.integers(1, _TOKENS, (count, 1, steps))
             return [np.where(np.arange(steps) < lengths, tokens, 0).astype(np.int32)]

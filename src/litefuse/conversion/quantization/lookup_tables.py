@@ -73,8 +73,8 @@ def table_functions(
         ops = graph.between(operand, result)
         if len(ops) >= _LONG or any(map(lacking, ops)):
             names = tuple(graph.name(int(op.outputs[0])) for op in ops)
-            real = graph.is_type(result, "float32")
-            yield TableFunction(graph.name(operand), graph.name(result), names, real, graph.computed(operand, ops))
+            is_real, values = graph.is_type(result, "float32"), graph.computed(operand, ops)
+            yield TableFunction(graph.name(operand), graph.name(result), names, is_real, values)
 
 
 class _Functions(GraphEditor):
@@ -85,6 +85,7 @@ class _Functions(GraphEditor):
         self._ranges = ranges
         self._makers: dict[int, Any] = {}
         self._readers: dict[int, list[Any]] = {}
+        self._order = {id(op): place for place, op in enumerate(self.ops or ())}
         # The tensors that a tensor is a function of, itself first, then what is farther away.
         self._sources: dict[int, tuple[int, ...]] = {}
         for op in self.ops or ():
@@ -145,7 +146,7 @@ class _Functions(GraphEditor):
             if index != operand and index in self._makers and index not in taken:
                 taken[index] = self._makers[index]
                 begun += map(int, taken[index].inputs)
-        return [op for op in self.ops if any(op is other for other in taken.values())]
+        return sorted(taken.values(), key=lambda op: self._order[id(op)])
 
     def computed(self, operand: int, ops: Collection[Any]) -> Callable[[npt.NDArray[np.float32]], npt.NDArray[Any]]:
         """Returns what computes these ops for other numbers of the operand, in LiteRT."""
@@ -208,10 +209,9 @@ def place_tables(graph: GraphEditor, functions: Sequence[TableFunction]) -> dict
             lookup = graph.add_op(ops[-1], "GATHER", [*operands], [*ops[-1].outputs])
             tables[id(lookup)] = function
             replaced |= {id(op): op for op in ops}
+    looked_up = {int(op.outputs[0]) for op in graph.ops or () if id(op) in tables}
     for op in [op for op in reversed(graph.ops or ()) if id(op) in replaced]:
-        made = int(op.outputs[0])
-        if any(other is not op and id(other) in tables and made in other.outputs for other in graph.ops) or not (
-            graph.is_output(made) or any(graph.consumers(made))
-        ):
+        result = int(op.outputs[0])
+        if result in looked_up or not (graph.is_output(result) or any(graph.consumers(result))):
             graph.remove_op(op)
     return tables
