@@ -119,7 +119,7 @@ def train(keras: Any, name: str, folder: Path) -> None:
         "jit_compile": keras.config.backend() == "jax",
     }
     model.compile(keras.optimizers.Adam(0.005), **compiled)
-    model.fit(x, labels, batch_size=50, epochs=3, verbose=0)
+    model.fit(x, labels, batch_size=50, epochs=4, verbose=0)
     if name == "network":
         spread(model)
         source = source_of(model)
@@ -129,7 +129,7 @@ def train(keras: Any, name: str, folder: Path) -> None:
     before = model.predict(tests, verbose=0)
     aware = litefuse.quantization_aware(model)
     aware.compile(keras.optimizers.Adam(0.005), **compiled)
-    aware.fit(x, labels, batch_size=50, epochs=2, verbose=0)
+    aware.fit(x, labels, batch_size=50, epochs=5, verbose=0)
     path = folder / f"{name}.keras"
     aware.save(path)
     loaded = keras.saving.load_model(path)
