@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +181,7 @@ def test_a_target_without_kernels_of_integers(tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
 
     def floats(*no_integers: str) -> dict[str, str]:
-        traits = replace(traits_of("cpu"), no_integers=frozenset(no_integers))
+        traits = traits_of("cpu")._replace(no_integers=frozenset(no_integers))
         difference = quantize_model(before, after, "int8", take_samples([X]), traits=traits)
         return {op.op: op.reason for op in difference.floats}
 

@@ -14,21 +14,22 @@ from litefuse.litert.export.editor import GraphEditor
 from litefuse.litert.runtime.schema_objects import tensor_name
 
 
-def signature_graphs(model: Any) -> list[int]:
-    """Returns the subgraphs of signatures: loops, branches and composites keep the types of their op."""
-    return sorted({int(signature.subgraphIndex) for signature in model.signatureDefs or ()})
+def integer_graphs(model: Any, bodies: Collection[int]) -> list[int]:
+    """Returns the subgraphs of signatures, and of these loops: branches and composites keep the types of their op."""
+    return sorted({*bodies, *(int(signature.subgraphIndex) for signature in model.signatureDefs or ())})
 
 
-def sources_of_scales(model: Any, bits: int, real: Collection[str]) -> Mapping[str, str]:
+def sources_of_scales(model: Any, bits: int, real: Collection[str], bodies: Collection[int] = ()) -> Mapping[str, str]:
     """Returns the results of such ops that have the scale of an operand, with that operand, in the order of the ops.
 
     Args:
         model: The model, as the schema's objects.
         bits: The bits of activations.
         real: The names of tensors whose ops stay in floating point.
+        bodies: The bodies of loops that compute in integers.
     """
     sources: dict[str, str] = {}
-    for index in signature_graphs(model):
+    for index in integer_graphs(model, bodies):
         tensors = model.subgraphs[index].tensors
         for op in model.subgraphs[index].operators or ():
             rule = rule_of(model, op, bits)
@@ -58,7 +59,12 @@ _OF_SHAPES = frozenset({"RANK", "SHAPE"})
 
 
 def make_ops_integer(
-    model: Any, bits: int, ranges: Ranges, kept: Collection[str] = (), functions: Sequence[TableFunction] = ()
+    model: Any,
+    bits: int,
+    ranges: Ranges,
+    kept: Collection[str] = (),
+    functions: Sequence[TableFunction] = (),
+    bodies: Collection[int] = (),
 ) -> bool:
     """Gives ops integers in the place of floating point, if a rule says that their kernels take them::
 
@@ -73,12 +79,13 @@ def make_ops_integer(
         ranges: The ranges of its tensors; an op with a tensor without a finite one stays as it is.
         kept: The names of the results of ops that stay as they are.
         functions: What is looked up in tables.
+        bodies: The bodies of loops that compute in integers.
 
     Returns:
         Whether it changed.
     """
     changed = False
-    for number in signature_graphs(model):
+    for number in integer_graphs(model, bodies):
         tables = place_tables(GraphEditor(model, number), functions)
         graph = IntegerGraph(model, number, bits, ranges)
         for op in [*(graph.ops or ())]:

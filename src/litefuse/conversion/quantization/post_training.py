@@ -25,8 +25,8 @@ from litefuse.conversion.quantization.float_ops import quantizable_ops
 from litefuse.conversion.quantization.integer_loops import carried_ranges, integer_bodies, make_loops_integer
 from litefuse.conversion.quantization.integer_ops import (
     hand_ranges_on,
+    integer_graphs,
     make_ops_integer,
-    signature_graphs,
     sources_of_scales,
 )
 from litefuse.conversion.quantization.integer_rules import rule_of
@@ -227,10 +227,10 @@ class _Task:
             real |= self.reasons.keys()
             prepare = {name for name, reason in self.reasons.items() if reason == PREPARES}
             apart = real - self.reasons.keys() | prepare | sums.keys()
-            functions = self._table_functions(model, ranges, bits, apart)
+            functions = self._table_functions(model, ranges, bits, apart, bodies)
             looked_up = {name for function in functions for name in function.results}
             self.reasons = {name: reason for name, reason in self.reasons.items() if name not in looked_up}
-            sources = sources_of_scales(model, bits, real | looked_up | self.kept)
+            sources = sources_of_scales(model, bits, real | looked_up | self.kept, bodies)
             real |= looked_up
         inner = lstms.observed(calls) if self.form == "int8" else {}
         integers = {name: inside for name, inside in inner.items() if name not in self.kept}
@@ -263,7 +263,9 @@ class _Task:
                 finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
                 yield partial(make_loops_integer, bodies=bodies, ranges=ranges, bits=bits)
                 yield partial(move_integers, kept=self.kept | self.masked)
-                yield partial(make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=functions)
+                yield partial(
+                    make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=functions, bodies=bodies
+                )
                 yield partial(
                     make_variables_integer, bits=bits, ranges=ranges, reasons=self.reasons, apart=states_apart
                 )
@@ -282,7 +284,9 @@ class _Task:
         else:
             write(())
 
-    def _table_functions(self, model: Any, ranges: Ranges, bits: int, real: Collection[str]) -> list[TableFunction]:
+    def _table_functions(
+        self, model: Any, ranges: Ranges, bits: int, real: Collection[str], bodies: Collection[int]
+    ) -> list[TableFunction]:
         """Returns what is looked up in tables."""
 
         def lacks(op: Any) -> bool:
@@ -292,7 +296,7 @@ class _Task:
             return rule_of(model, op, bits) is None and kind not in quantizable_ops()
 
         functions: list[TableFunction] = []
-        for number in signature_graphs(model):
+        for number in integer_graphs(model, bodies):
             graph = model.subgraphs[number]
             functions += table_functions(model, number, ranges, lacks, {*real, *self.masked, *self.kept})
         return [
