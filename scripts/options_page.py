@@ -14,7 +14,7 @@ from litefuse.support.options.conversion import (
     Limits,
     Quantization,
 )
-from litefuse.support.options.declared import Declared, Options, declared_options, help_text
+from litefuse.support.options.declared import Declared, Options, declared_options
 
 # What the static tools read of these classes are calls of option().
 _CLASS = """::: litefuse.{name}
@@ -49,10 +49,8 @@ def _list(kind: type[Options]) -> Iterator[str]:
 
 
 def _about(declared: Declared) -> str:
-    option = declared.option
-    text = re.sub(r"``(.+?)``", r"`\1`", help_text(f"{option.help} {option.python}".strip()))
-    text = re.sub(r"(`[^`]*`)|([*_|\[\]<])", lambda match: match[1] or rf"\{match[2]}", text)
-    if declared.values:
-        text += f" One of {', '.join(f'`{value!r}`' for value in declared.values)}."
-    default = option.otherwise or ("" if callable(declared.default) else f"`{declared.default!r}`")
-    return f"{text} Default: {default}." if default and default != "`None`" else text
+    def shown(text: str) -> str:
+        text = re.sub(r"``(.+?)``", r"`\1`", text)
+        return re.sub(r"(`[^`]*`)|([*_|\[\]<])", lambda match: match[1] or rf"\{match[2]}", text)
+
+    return declared.about(shown, lambda value: f"`{value!r}`")

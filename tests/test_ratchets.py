@@ -118,7 +118,7 @@ print(*sorted(name for name in sys.modules if name.startswith("litefuse.")))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     modules = done.stdout.splitlines()[-1].split()
-    limit = 184
+    limit = 186
     assert len(modules) <= limit, f"{len(modules)} modules: import later what few models need. They are {modules}"
     assert len(modules) >= limit - 5, f"lower the limit to {len(modules)}"
 

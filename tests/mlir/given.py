@@ -14,7 +14,7 @@ import numpy.typing as npt
 from litefuse.frontends.saved_model import DataType, Table
 from litefuse.ir.mlir import ir
 from litefuse.passes.weights import Weights
-from litefuse.support.options.limits import SizeLimits
+from litefuse.support.options.limits import Limits
 
 
 def directives(text: str, name: str) -> list[str]:
@@ -41,7 +41,7 @@ class Given:
 
     values: Mapping[str, str]
     tables: Mapping[str, Table]
-    limits: SizeLimits
+    limits: Limits
     weights: Weights = field(default_factory=lambda: Weights(0))
     initializers: list[str] = field(default_factory=list[str])
 
@@ -53,7 +53,7 @@ class Given:
         }
         tables = [_table(number, line) for number, line in enumerate(directives(text, "TABLE"))]
         values = dict(line.split(" = ", 1) for line in directives(text, "VALUE"))
-        return cls(values, {table.name: table for table in tables}, SizeLimits(**limits))
+        return cls(values, {table.name: table for table in tables}, Limits(**limits))
 
     def value(self, name: str) -> ir.Attribute:
         """The value of a variable."""

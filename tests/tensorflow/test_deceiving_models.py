@@ -249,7 +249,7 @@ def test_inputs_that_are_given(tensorflow: TensorFlow) -> None:
     one = litefuse.verify_model(result, path, inputs={"x": x})
     assert one.verdict == "equal"  # that was asked: what else there is, nobody knows
     assert {each.comparable for each in one.outputs} == {0}
-    several = litefuse.verify_model(result, path, inputs=[{"x": x}, {"x": 2 * x}], calls=1)
+    several = litefuse.verify_model(result, path, inputs=[{"x": x}, {"x": 2 * x}], repeat=1)
     assert {each.name: each.verdict for each in several.outputs if each.verdict != "equal"} == {"still": "inconclusive"}
     wrong = litefuse.verify_model(result, tensorflow.save(still, 1.0), inputs=[{"x": x}, {"x": 2 * x}])
     assert wrong.verdict == "differs"

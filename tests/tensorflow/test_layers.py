@@ -141,7 +141,7 @@ def test_quantized(tensorflow: TensorFlow, converter: str) -> None:
     step = layers_of(right).largest_step
     assert step is not None
     assert step.added == max(each.added or 0.0 for each in layers_of(right).compared)
-    strict = litefuse.verify_model(content, path, inputs=samples[:2], tolerance=1e-4, layers=True)
+    strict = litefuse.verify_model(content, path, inputs=samples[:2], max_error=1e-4, layers=True)
     assert strict.verdict == "differs"  # than what was asked for, by no layer's fault
     assert layers_of(strict).first is None
     wrong = with_wrong_weights(content, "FULLY_CONNECTED", 1)
@@ -283,7 +283,7 @@ def other_text(tf: Any) -> Any:
 def test_the_call_that_differs_most(tensorflow: TensorFlow) -> None:
     """Only the state of later calls is wrong: the layers are those of such a call, and the state is found."""
     path, other = tensorflow.save(adding, 2.0), tensorflow.save(adding, 3.0)
-    verification = litefuse.verify_model(litefuse.convert(path), other, calls=3, layers=True)
+    verification = litefuse.verify_model(litefuse.convert(path), other, repeat=3, layers=True)
     layers = layers_of(verification)
     assert layers.call == max(verification.outputs, key=lambda each: each.error).call > 1
     assert layers.first is not None

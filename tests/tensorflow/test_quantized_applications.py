@@ -83,7 +83,7 @@ def is_good(verification: Verification) -> bool:
 def test_a_good_model(tensorflow: TensorFlow, tmp_path: Path, name: str) -> None:
     path, floats, integers = models(tensorflow, name)
     assert is_good(litefuse.verify_model(integers, floats, layers=True))
-    assert is_good(litefuse.verify_model(integers, floats, representative_dataset=samples(name, 2), layers=True))
+    assert is_good(litefuse.verify_model(integers, floats, samples=samples(name, 2), layers=True))
     verification = litefuse.verify_model(integers, path, layers=True)
     assert is_good(verification)
     file = tmp_path / "model.tflite"
@@ -99,7 +99,7 @@ def test_a_spoiled_model(tensorflow: TensorFlow, name: str, what: str, how: floa
     path, floats, integers = models(tensorflow, name)
     content, blamed = spoiled(integers, what, how, place)
     for original in (floats, path):
-        verification = litefuse.verify_model(content, original, representative_dataset=samples(name), layers=True)
+        verification = litefuse.verify_model(content, original, samples=samples(name), layers=True)
         assert verification.verdict == "differs"
         assert verification.layers is not None
         assert verification.layers.first is not None

@@ -66,12 +66,12 @@ def test_other_names(tensorflow: TensorFlow) -> None:
 
 def test_another_model(tensorflow: TensorFlow, tmp_path: Path) -> None:
     model = litefuse.convert(tensorflow.save(counting)).save(tmp_path / "model.tflite")
-    verification = litefuse.verify_model(model, tensorflow.save(counting, 2.1), signatures=["add"], calls=1)
+    verification = litefuse.verify_model(model, tensorflow.save(counting, 2.1), signatures=["add"], repeat=1)
     errors = {each.name: each.error for each in verification.outputs}
     assert not verification.ok
     assert errors["y"] == pytest.approx(0.1 / 2.1, rel=1e-3)
     assert "2 outputs of 2 differ by more than 0.0001." in str(verification)
-    loose = litefuse.verify_model(model, tensorflow.save(counting, 2.1), signatures=["add"], calls=1, tolerance=0.2)
+    loose = litefuse.verify_model(model, tensorflow.save(counting, 2.1), signatures=["add"], repeat=1, max_error=0.2)
     assert loose.ok
 
 
@@ -102,7 +102,7 @@ def test_inputs_and_outputs_that_are_quantized(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(dense)
     samples = [{"x": np.random.default_rng(i).standard_normal([8, 16]).astype(np.float32)} for i in range(16)]
     result = litefuse.convert(path, quantize=litefuse.Quantization("int8", samples=samples, io=True))
-    verification = litefuse.verify_model(result, path, inputs=samples, tolerance=0.2)
+    verification = litefuse.verify_model(result, path, inputs=samples, max_error=0.2)
     assert verification.calls == 32
     assert 1e-4 < verification.error < 0.2
     assert verification.ok
@@ -112,7 +112,7 @@ def test_two_litert_models(tensorflow: TensorFlow, tmp_path: Path) -> None:
     path = tensorflow.save(dense)
     before, after = litefuse.convert(path), litefuse.convert(path, quantize="weights")
     assert litefuse.verify_model(before, before).error == 0
-    verification = litefuse.verify_model(after, before.save(tmp_path / "before.tflite"), tolerance=0.1)
+    verification = litefuse.verify_model(after, before.save(tmp_path / "before.tflite"), max_error=0.1)
     assert verification.ok
     assert verification.error > 1e-4
     assert verification.original == str(tmp_path / "before.tflite")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 from litefuse.conversion.conversion_process import convert_here, convert_in_worker, log_report, with_file_check
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.quantization.option_checks import check_quantization
+from litefuse.conversion.verify.targets.conversion_step import check_required, with_target_checks
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source_of import source_of
 from litefuse.fusions.recognizers.recognizer import pickle_registered
@@ -20,25 +21,11 @@ from litefuse.ir.installation import check_engine
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.metadata.description import Finish
 from litefuse.litert.targets import chosen_targets
-from litefuse.support.cloud.paths import local, not_url
+from litefuse.support.cloud.paths import local
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.options.conversion import (
-    Checks,
-    Conversion,
-    Debugging,
-    FileQuantization,
-    Graph,
-    Limits,
-    ProcessOptions,
-    Quantization,
-    WrittenFileChecks,
-)
+from litefuse.support.options.conversion import Conversion, FileQuantization, Quantization
 from litefuse.support.options.declared import takes
-from litefuse.support.options.forms import DTYPES, QUANTIZATIONS, RNN_FORMS, CompositeForms, RequiredComposites
-from litefuse.support.options.input_shapes import InputShapes
-from litefuse.support.options.ir_dump import IrDump
-from litefuse.support.options.limits import SizeLimits
-from litefuse.support.options.names import listed_names, one_of
+from litefuse.support.options.forms import QUANTIZATIONS
 from litefuse.support.plug_ins.entry_points import find_plug_ins
 from litefuse.support.processes.limits import chosen_limits, processes_limited
 from litefuse.support.processes.process import prepare_worker, run_in_worker
@@ -85,7 +72,7 @@ def convert(model: object, options: Conversion) -> ConversionResult:
         EngineCrashError: The conversion process died; the module that it worked on is saved for a bug report.
     """
     begun = time.perf_counter()
-    limits, debug = Limits.of(options.limits, "limits"), Debugging.of(options.debug, "debug")
+    limits, debug = options.limits, options.debug
     processes = chosen_limits(limits.timeout, limits.memory)
     if debug.in_process and (processes.timeout is not None or processes.memory is not None):
         raise LitefuseError(
@@ -94,35 +81,14 @@ def convert(model: object, options: Conversion) -> ConversionResult:
         )
     check_engine()
     source = source_of(model)
-    checks, graph = Checks.of(options.checks, "checks"), Graph.of(options.graph, "graph")
-    chosen = chosen_targets(options.target)
-    job = replace(
-        _job(options, chosen),
-        signatures=listed_names(options.signatures, "signatures"),
-        tags=listed_names(graph.tags, "tags of graph"),
-        input_arrays=listed_names(graph.inputs, "inputs of graph"),
-        output_arrays=listed_names(graph.outputs, "outputs of graph"),
-        input_shapes=InputShapes.of(options.shapes, options.batch),
-        allow_custom_ops=_allowed(options.allow_custom_ops),
-        dtypes=one_of(DTYPES, options.dtypes, "dtypes"),
-        composites=CompositeForms.of(options.composites),
-        rnn=one_of(RNN_FORMS, options.rnn, "rnn"),
-        target=chosen,
-        require_fused=RequiredComposites.of(options.require_fused),
-        check_fusions=checks.fusions,
-        check_custom_ops=checks.custom_ops,
-        limits=SizeLimits(limits.max_ops, limits.max_constant_bytes),
-        dump_ir=IrDump.of(not_url(debug.dump_ir), debug.dump_ir_after),
-    )
-    if checks.targets == "required":
-        from litefuse.conversion.verify.targets.conversion_step import check_required
-
-        check_required(chosen)
-    if job.dump_ir is not None:
+    options = replace(options, target=chosen_targets(options.target))
+    job = _job(options)
+    check_required(options)
+    if debug.dump_ir is not None:
         from litefuse.conversion.pipeline.module_dump import prepare_dump_folder
 
-        prepare_dump_folder(job.dump_ir.folder)
-    folder = make_temporary_folder(not_url(limits.temporary_folder))
+        prepare_dump_folder(debug.dump_ir)
+    folder = make_temporary_folder(limits.temporary_folder)
     job = replace(job, source=source.folder(Path(folder.name, "saved_model")), output=Path(folder.name, "model.tflite"))
     if not debug.in_process and processes.memory is None:
         prepare_worker("litefuse.conversion.run")
@@ -133,24 +99,19 @@ def convert(model: object, options: Conversion) -> ConversionResult:
             source.opened(job.source, on_step) as timings,
         ):
             processes.check_time("export")
-            job = _with_samples(job, options, folder.name, on_step)
+            job = _with_samples(job, options.quantize, folder.name, on_step)
             if not debug.in_process:
-                job = replace(job, plug_ins=find_plug_ins(), fusions=pickle_registered(), kernels=_kernels())
+                job = replace(job, plug_ins=find_plug_ins(), registered=pickle_registered(), kernels=_kernels())
             run = convert_here if debug.in_process else convert_in_worker
             report = run(job, on_step)
             source_size = source.size(job.source)
-            if job.composites.generates or options.generate_kernels:
+            if options.composites.generates or options.generate_kernels:
                 from litefuse.conversion.generating import with_kernels
 
-                made, chains = Path(folder.name, "kernels"), options.generate_kernels
-                report = with_kernels(report, job, made, lambda again: run(again, on_step), on_step, chains=chains)
-            if checks.file:
-                report = with_file_check(report, job, on_step, in_process=debug.in_process)
-            if checks.targets and chosen != ("cpu",):
-                from litefuse.conversion.verify.targets.conversion_step import with_target_checks
-
-                required = checks.targets == "required"
-                report = with_target_checks(report, job.output, job.target, on_step, required=required)
+                made = Path(folder.name, "kernels")
+                report = with_kernels(report, job, made, lambda again: run(again, on_step), on_step)
+            report = with_file_check(report, job, on_step)
+            report = with_target_checks(report, job, on_step)
     except BaseException:
         folder.cleanup()
         raise
@@ -191,17 +152,17 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
     if not isinstance(cast("object", model), (str, os.PathLike, ConversionResult)):
         raise LitefuseError(f"a model is the path of a LiteRT file, or the result of a conversion, not {model!r}")
     source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(local(model)))).absolute()
-    job, limits = _job(options), ProcessOptions.of(options.limits, "limits")
-    if job.quantize is None:
+    job, limits = _job(Conversion(**vars(options))), options.limits
+    if (form := options.quantize.scheme) is None:
         raise LitefuseError(
             "neither a form of quantization nor a recipe was given", hint=f"The forms are {', '.join(QUANTIZATIONS)}."
         )
-    if job.quantize == "qat":
+    if form == "qat":
         raise LitefuseError(
             "fake-quantization nodes are those of a TensorFlow model; a LiteRT model has none",
             hint="Pass quantize='qat' to convert (on the command line, litefuse convert --quantize qat).",
         )
-    folder = make_temporary_folder(not_url(limits.temporary_folder))
+    folder = make_temporary_folder(limits.temporary_folder)
     job = replace(
         job,
         source=source,
@@ -215,10 +176,9 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
             processes_limited(chosen_limits(limits.timeout, limits.memory)),
             shown_progress(f"Quantizing {source}", show=options.progress, also=options.on_step) as on_step,
         ):
-            job = _with_samples(job, options, folder.name, on_step)
+            job = _with_samples(job, options.quantize, folder.name, on_step)
             report = cast("Report", run_in_worker(_QUANTIZATION_RUNNER, job, on_step))
-            if WrittenFileChecks.of(options.checks, "checks").file:
-                report = with_file_check(report, job, on_step, in_process=False)
+            report = with_file_check(report, job, on_step)
     except BaseException:
         folder.cleanup()
         raise
@@ -227,38 +187,22 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
     return ConversionResult(report, job.output, folder)
 
 
-def _job(options: Conversion | FileQuantization, target: tuple[str, ...] = ("cpu",)) -> ConversionJob:
+def _job(options: Conversion) -> ConversionJob:
     """Returns what conversions and quantizations have in common."""
-    quantization = Quantization.of(options.quantize, "quantize")
-    form, chosen = check_quantization(quantization, target)
-    return ConversionJob(
-        source=Path(),
-        output=Path(),
-        quantize=form,
-        quantized_io=quantization.io,
-        require_integer=quantization.require_integer,
-        measure_layers=quantization.measure_layers,
-        quantization=chosen,
-        max_error=quantization.max_error,
-        min_runtime=RuntimeLimit.of(options.min_runtime),
-        finish=Finish.of(local(options.metadata), options.rename) or None,
-    )
+    RuntimeLimit.of(options.min_runtime)  # it is checked before the work begins
+    options = replace(options, quantize=check_quantization(options.quantize, options.target))
+    finish = Finish.of(local(options.metadata), options.rename) or None
+    return ConversionJob(source=Path(), output=Path(), options=options.to_send, finish=finish)
 
 
 def _with_samples(
-    job: ConversionJob,
-    options: Conversion | FileQuantization,
-    folder: str,
-    on_step: Callable[[str], None],
+    job: ConversionJob, quantization: Quantization, folder: str, on_step: Callable[[str], None]
 ) -> ConversionJob:
-    quantization = Quantization.of(options.quantize, "quantize")
     if quantization.samples is None:
         return job
     from litefuse.conversion.quantization.dataset import obtain_samples
 
-    preprocess = quantization.preprocess
-    samples = obtain_samples(quantization.samples, Path(folder), preprocess=preprocess, announce=on_step)
-    return replace(job, samples=samples)
+    return replace(job, samples=obtain_samples(quantization, Path(folder), on_step))
 
 
 def _kernels() -> dict[str, bytes]:
@@ -267,9 +211,3 @@ def _kernels() -> dict[str, bytes]:
     from litefuse.litert.runtime.transfer import registered_by_value
 
     return registered_by_value()
-
-
-def _allowed(value: bool | str | Collection[str]) -> bool | Literal["never"] | frozenset[str]:
-    if isinstance(value, bool) or value == "all":
-        return bool(value)
-    return "never" if value == "never" else frozenset(listed_names(value, "allow_custom_ops") or ())

@@ -79,14 +79,16 @@ def convert_in_worker(job: ConversionJob, on_step: Callable[[str], None]) -> Rep
     return replace(report, timings={"start": started[0], **report.timings})
 
 
-def with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str], None], *, in_process: bool) -> Report:
-    """Checks the written file and returns the report with the result."""
+def with_file_check(report: Report, job: ConversionJob, on_step: Callable[[str], None]) -> Report:
+    """Checks the written file, if it is to be, and returns the report with the result."""
+    if not job.options.checks.file:
+        return report
     from litefuse.conversion.verify.file_check import CHECK_FILE, FileCheckJob, check_in_worker
     from litefuse.support.report import FileCheckReport
 
     begun = time.perf_counter()
     check = FileCheckJob(job.output, job.kernels, job.plug_ins)
-    if in_process:
+    if job.options.debug.in_process:
         from litefuse.conversion.verify.written_file import check_job
 
         called = check_job(check, on_step)
@@ -118,7 +120,8 @@ def _save_module(job: ConversionJob, step: str) -> str | None:
         return None  # the crash is reported without the module
     try:
         # The steps over samples say how many are done behind their name.
-        again = replace(job, output=path, dump_ir=None, save_module_before=step.partition(":")[0])
+        options = replace(job.options, debug=None)
+        again = replace(job, output=path, options=options, save_module_before=step.partition(":")[0])
         run_in_worker(_JOB_RUNNER, again)
     except LitefuseError:
         shutil.rmtree(path.parent)

@@ -23,8 +23,6 @@ def with_kernels(
     folder: Path,
     convert: Callable[[ConversionJob], Report],
     on_step: Callable[[str], None],
-    *,
-    chains: bool = False,
 ) -> Report:
     """Generates kernels for the composites whose form says so, and returns the report with the result.
 
@@ -37,7 +35,6 @@ def with_kernels(
         folder: The folder to write the kernels to, which does not exist; it is not made where there are none.
         convert: Converts.
         on_step: Called with each step's name.
-        chains: Generate kernels for chains of the other ops, too.
 
     Raises:
         NotFusedError: A composite that had to be fused has no kernel.
@@ -47,7 +44,7 @@ def with_kernels(
     generated: Generated | None = None
     if wanted:
         report, generated = _of_composites(report, job, wanted, folder, convert, on_step)
-    return _of_chains(report, job, folder, generated, on_step) if chains else report
+    return _of_chains(report, job, folder, generated, on_step) if job.options.generate_kernels else report
 
 
 def _of_composites(
@@ -63,15 +60,16 @@ def _of_composites(
 
     folder.mkdir()
     content = job.output.read_bytes()
-    called = known_shapes(content, "model.tflite", on_step, are_given=job.input_shapes != InputShapes())
+    called = known_shapes(content, "model.tflite", on_step, are_given=job.options.input_shapes != InputShapes())
     generated = generate_kernels(content, wanted, folder, model="model.tflite", called=called, on_step=on_step)
     if generated.library is None:
         folder.rmdir()
     declined = {name: f"no kernel was generated: {reason}" for name, reason in generated.declined.items()}
     _require(declined, job)
     if declined:
-        inlined = {**job.composites.by_name, **dict.fromkeys(declined, "inline")}
-        report = convert(replace(job, composites=replace(job.composites, by_name=inlined)))
+        forms = job.options.composites
+        forms = replace(forms, by_name={**forms.by_name, **dict.fromkeys(declined, "inline")})
+        report = convert(replace(job, options=replace(job.options, composites=forms)))
     composites = tuple(
         replace(composite, reason=declined[composite.name])
         if composite.name in declined and composite.outcome == "inlined"
@@ -103,11 +101,11 @@ def _of_chains(
 
 
 def _is_kept(composite: CompositeReport, job: ConversionJob) -> bool:
-    return job.composites[composite.name] == "generate" and composite.outcome == "fused"
+    return job.options.composites[composite.name] == "generate" and composite.outcome == "fused"
 
 
 def _require(declined: dict[str, str], job: ConversionJob) -> None:
-    failed = {name: why for name, why in declined.items() if name in job.require_fused}
+    failed = {name: why for name, why in declined.items() if name in job.options.require_fused}
     if failed:
         listed = "\n".join(f"  {name!r}: {why}" for name, why in failed.items())
         raise NotFusedError(f"composites that had to be fused were not:\n{listed}")

@@ -22,13 +22,14 @@ from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
 from litefuse.support import report as reports
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm, RnnForm
-from litefuse.support.options.quantization import types_of_io
+from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.report import Report
 
 if TYPE_CHECKING:
     from litefuse.conversion.pipeline.lowering import Lowering
+    from litefuse.conversion.quantization.dataset import Samples
     from litefuse.conversion.quantization.difference import Difference
     from litefuse.conversion.quantization.recurrent.lstms import FloatLayer
     from litefuse.ir.mlir import ir
@@ -55,14 +56,12 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
     steps = Steps(announce)
     steps.begin("quantize")
     partial = job.output.with_name(job.output.name + ".part")
-    quantization = None
     try:
         model = inspect_litert_model(job.source)
         custom_ops = sorted({operator.name for operator in model.custom_operators if operator.kind == "custom"})
         summary = ModelSummary(model.op_counts, tuple(custom_ops))
         prepare_model(job.source, partial)
-        if job.quantize is not None:
-            quantization, summary = quantize_file(partial, job, summary, announce, rnn=job.rnn_form)
+        quantization, summary = quantize_file(partial, job, summary, announce)
         facts = inspect_litert_model(partial)
         renamed = finish_file(partial, job.finish or Finish(), files_of=job.source, where=str(job.source))
         partial.replace(job.output)
@@ -89,7 +88,7 @@ def run_quantization(job: ConversionJob, announce: Callable[[str], None]) -> Rep
 
 
 def quantize_file(
-    path: Path, job: ConversionJob, summary: ModelSummary, announce: Callable[[str], None], *, rnn: RnnForm
+    path: Path, job: ConversionJob, summary: ModelSummary, announce: Callable[[str], None]
 ) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Quantizes the model in a file in place; returns the report and the new summary.
 
@@ -98,23 +97,20 @@ def quantize_file(
         job: The conversion, with a form of quantization.
         summary: What is in the file.
         announce: Called with the progress.
-        rnn: The form of recurrent layers.
 
     Raises:
         LitefuseError: The model cannot be quantized like this.
         QuantizationError: The result is not what was required.
     """
-    assert job.quantize is not None
     size, target = path.stat().st_size, path.with_name(path.name + ".quantized")
     left: list[FloatLayer] = []
     try:
-        job, difference, instead = _quantized(path, target, job, left, announce)
+        options, difference, instead = _quantized(path, target, job, left, announce)
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
-    assert job.quantize is not None
-    result = _checked(path, job, summary, job.quantize, size, difference, instead=instead)
-    if job.quantize == "int16" and left and rnn == "fused":
+    result = _checked(path, options, job.samples, summary, size, difference, instead=instead)
+    if options.scheme == "int16" and left and job.rnn_form == "fused":
         raise QuantizationError(
             f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
             hint="Quantize to int8, or leave out rnn='fused' and the target (on the command line, --rnn, --target).",
@@ -124,11 +120,11 @@ def quantize_file(
 
 def _quantized(
     path: Path, target: Path, job: ConversionJob, left: list[FloatLayer], announce: Callable[[str], None]
-) -> tuple[ConversionJob, Difference, str]:
+) -> tuple[Quantization, Difference, str]:
     """Quantizes a model in the form that was asked for, or in the next one that its oldest runtime has.
 
     Returns:
-        The job with the form, the difference, and why it is another form; empty if it is not.
+        The form, the difference, and why it is another form; empty if it is not.
 
     Raises:
         LitefuseError: The model cannot be quantized like this, or the runtime has no such form.
@@ -139,40 +135,40 @@ def _quantized(
     from litefuse.conversion.quantization.runtime_forms import fuse_activations, limit_selections
     from litefuse.litert.export.edited_file import edit_file
 
-    traits = traits_of(job.target)
-    if not traits.mixed:  # where tables are mixed with float32 all the same, it takes the first scale for all rows
-        job = replace(job, quantization=job.quantization._replace(lookups_of_one_scale=True))
-    if job.quantize in INTEGER_ACTIVATIONS:
-        kept = kept_results(path, job.quantization)
+    traits, options = traits_of(job.options.target), job.options.quantize
+    if options.scheme in INTEGER_ACTIVATIONS:
+        kept = kept_results(path, options)
         edit_file(path, lambda model: fuse_activations(model, kept))
+
+    def is_generated(name: str) -> bool:
+        return job.options.composites[name] == "generate"
+
     lacking: list[NewerOp] = []
-    for form, described in (job, ""), *_older_forms(job):
-        assert form.quantize is not None
+    oldest = RuntimeLimit.of(job.options.min_runtime)
+    for form, described in (options, ""), *_older_forms(options):
         left.clear()
         difference = quantize_model(
             path,
             target,
-            form.quantize,
-            form.samples,
-            quantized_io=form.quantized_io,
-            options=form.quantization,
-            max_error=form.max_error or 0.0,
-            layers=form.measure_layers,
+            form,
+            job.samples,
+            # Where tables are mixed with float32 all the same, it takes the first scale for all rows.
+            lookups_of_one_scale=not traits.mixed,
             left=left,
             announce=announce,
         )
         if "SELECT_V2" in traits.avoided:
             edit_file(target, limit_selections)
-        edit_file(target, lambda model: take_conversions_in(model, lambda name: job.composites[name] == "generate"))
-        if job.min_runtime is None:
+        edit_file(target, lambda model: take_conversions_in(model, is_generated))
+        if oldest is None:
             return form, difference, ""
         with content_of(target) as content:
-            newer = newer_ops(content, job.min_runtime)
+            newer = newer_ops(content, oldest)
         if not newer:
-            return form, difference, _reason(described, job.min_runtime, lacking)
+            return form, difference, _reason(described, oldest, lacking)
         lacking = lacking or newer
-    assert job.min_runtime is not None
-    raise too_old(job.min_runtime, lacking)
+    assert oldest is not None
+    raise too_old(oldest, lacking)
 
 
 def _reason(described: str, limit: RuntimeLimit, lacking: Sequence[NewerOp]) -> str:
@@ -180,12 +176,12 @@ def _reason(described: str, limit: RuntimeLimit, lacking: Sequence[NewerOp]) -> 
     return f"{described}, as {limit} has no {lacking[0].op} version {lacking[0].version}" if lacking else ""
 
 
-def _older_forms(job: ConversionJob) -> Iterator[tuple[ConversionJob, str]]:
+def _older_forms(options: Quantization) -> Iterator[tuple[Quantization, str]]:
     """Yields the forms to try where the oldest runtime lacks the one that was asked for, with their names."""
-    if job.quantization.granularity != "tensor" and job.quantize not in {"auto", "recipe", "float16"}:
-        yield replace(job, quantization=job.quantization._replace(granularity="tensor")), "one scale for each tensor"
-    if job.quantize == "dynamic":
-        yield replace(job, quantize="weights"), "int8 weights for products in float32"
+    if options.granularity != "tensor" and options.scheme not in {"auto", "recipe", "float16"}:
+        yield replace(options, granularity="tensor"), "one scale for each tensor"
+    if options.scheme == "dynamic":
+        yield replace(options, form="weights"), "int8 weights for products in float32"
 
 
 def quantize_trained_module(
@@ -200,23 +196,24 @@ def quantize_trained_module(
     from litefuse.conversion.quantization.training_aware import quantize_trained
     from litefuse.passes.fake_quantization.pairs import NodesFound
 
+    options = job.options.quantize
     size, difference = quantize_trained(
         module,
         lowering.weights,
         path,
         lowering.fake_quantization or NodesFound(),
-        [entry.symbol for entry in lowering.entry_points] if any(types_of_io(job.quantized_io)) else [],
-        int4=traits_of(job.target).int4 is None,
-        layers=job.measure_layers,
+        [entry.symbol for entry in lowering.entry_points] if any(options.io) else [],
+        int4=traits_of(job.options.target).int4 is None,
+        layers=options.measure_layers,
     )
-    return _checked(path, job, summary, "qat", size, difference)
+    return _checked(path, options, None, summary, size, difference)
 
 
 def _checked(
     path: Path,
-    job: ConversionJob,
+    options: Quantization,
+    samples: Samples | None,
     summary: ModelSummary,
-    form: QuantizationForm,
     size: int,
     difference: Difference,
     *,
@@ -227,12 +224,13 @@ def _checked(
     from litefuse.conversion.quantization.float_ops import require_integer
     from litefuse.litert.inspection.litert_model import inspect_litert_model
 
-    inputs = "random inputs" if job.samples is None else "samples"
-    if job.require_integer:
+    assert options.scheme is not None
+    inputs = "random inputs" if samples is None else "samples"
+    if options.require_integer:
         require_integer(difference.floats)
-    if job.max_error is not None:
-        check_difference(difference.error, difference.unchecked, job.max_error, inputs)
+    if options.max_error is not None:
+        check_difference(difference.error, difference.unchecked, options.max_error, inputs)
     report = reports.QuantizationReport(
-        form, size, inputs=inputs, weights=job.quantization.text(), instead=instead, **difference._asdict()
+        options.scheme, size, inputs=inputs, weights=options.text(), instead=instead, **difference._asdict()
     )
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)

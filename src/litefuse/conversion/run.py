@@ -35,6 +35,7 @@ from litefuse.ir.passes import run_passes
 from litefuse.ir.shapes.call_types import SetInputShapes
 from litefuse.kernels import PACK
 from litefuse.litert.export.op_codes import ModelSummary, check_runtime, runtime_of
+from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.runtime.custom_op import package_kernels
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.kernel_pack import by_kernel
@@ -43,6 +44,7 @@ from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import RUNTIME_KERNELS, CustomOpForm, tensorflow_name
 from litefuse.passes.weights import Weights
 from litefuse.support import report as reports
+from litefuse.support.options.conversion import Conversion
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
@@ -98,7 +100,7 @@ def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
     from litefuse.fusions.recognizers.recognizer import unpickle_registered
     from litefuse.litert.runtime.transfer import unpickle_kernels
 
-    unpickle_registered(job.fusions)
+    unpickle_registered(job.registered)
     unpickle_kernels(job.kernels)
 
     def announce_in_time(step: str) -> None:
@@ -123,15 +125,15 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
     """
     saved_before = SavedBefore(job.save_module_before, job.output) if job.save_module_before is not None else None
     dump = None
-    if job.dump_ir is not None:
+    if (folder := job.options.debug.dump_ir) is not None:
         from litefuse.conversion.pipeline.module_dump import ModuleDump  # few conversions are looked into
         from litefuse.conversion.pipeline.step_names import check_step_names
 
-        check_step_names(job.dump_ir.after)
-        dump = ModuleDump(job.dump_ir)
+        check_step_names(after := job.options.debug.dump_ir_after)
+        dump = ModuleDump(folder, after)
     steps = Steps(announce, saved_before=saved_before, dump=dump)
     try:
-        with limited(job.limits), mlir_context(), steps.failing(), shared_files():
+        with limited(job.options.limits), mlir_context(), steps.failing(), shared_files():
             return _convert(job, steps)
     except ModuleSaved:
         return Report(str(job.source))
@@ -139,7 +141,9 @@ def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda 
 
 def _convert(job: ConversionJob, steps: Steps) -> Report:
     COUNTS.clear()
-    retyping = _retyping(job)
+    options, required, form = job.options, job.options.require_fused, job.options.quantize.scheme
+    target, rnn_chosen, loops_chosen = traits_of(options.target), options.rnn != "auto", options.rnn == "loop"
+    retyping = _retyping(options)
     saved_model, imported, shapes = _import(job, steps, retyping)
     module = imported.module
     weights = Weights(job.mapped_from, _release_checkpoint(imported))
@@ -148,52 +152,52 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         imported.entry_points,
         State(values, imported.tables),
         weights,
-        allow_custom_ops=job.allow_custom_ops is True or job.chosen_ops,
-        kernels=() if job.allow_custom_ops == "never" else PACK,
-        runtime_kernels=() if job.allow_custom_ops == "never" else RUNTIME_KERNELS,
-        narrow=job.dtypes == "narrow",
-        quantize=job.quantize is not None and job.quantize != "qat",
-        fake_quantization=_no_nodes() if job.quantize == "qat" else None,
-        target=traits_of(job.target),
-        unrolled=None if traits_of(job.target).loops or job.rnn == "loop" else [],
+        allow_custom_ops=options.allow_custom_ops is True or options.chosen_ops,
+        kernels=() if options.allow_custom_ops == "never" else PACK,
+        runtime_kernels=() if options.allow_custom_ops == "never" else RUNTIME_KERNELS,
+        narrow=options.dtypes == "narrow",
+        quantize=form not in {None, "qat"},
+        fake_quantization=_no_nodes() if form == "qat" else None,
+        target=target,
+        unrolled=None if target.loops or loops_chosen else [],
     )
     check = None
-    if job.check_fusions:
-        check = _SelfCheck(lowering, steps, job.check_fusions == "thorough", job.fatal_kernels)
-    of_layers = job.require_fused.of_names(LAYER_COMPOSITES, among=True)
-    naming = LayerNaming(job.composites, lowering.target, job.target == ("cpu",), of_layers, check)
+    if options.checks.fusions:
+        check = _SelfCheck(lowering, steps, options.checks.fusions == "thorough", job.fatal_kernels)
+    of_layers = required.of_names(LAYER_COMPOSITES, among=True)
+    naming = LayerNaming(options.composites, target, options.target == ("cpu",), of_layers, check)
     findings = freeze_and_fuse(
         imported,
         job.source,
         steps.begin,
         values=values,
         check=check,
-        check_custom_ops=job.check_custom_ops,
-        forms=_forms(job),
+        check_custom_ops=options.checks.custom_ops,
+        forms=options.composites if rnn_chosen else _forms(job),
         rnn=job.rnn_form,
-        lacking=traits_of(job.target).lacking if job.rnn == "auto" else (),
-        chosen_ops=job.chosen_ops,
+        lacking=() if rnn_chosen else target.lacking,
+        chosen_ops=options.chosen_ops,
     )
     built = composite_reports(findings.outcomes)
     uncalled = _uncalled(saved_model, built)
     composites = (*built, *uncalled)
-    _check_names(job.composites, composites, findings.recognizers)
-    known = _known_ops(saved_model, module) if job.chosen_ops else set[str]()
-    if "*" in job.require_fused.patterns and not built:
+    _check_names(options.composites, composites, findings.recognizers)
+    known = _known_ops(saved_model, module) if options.chosen_ops else set[str]()
+    if "*" in required.patterns and not built:
         raise _no_composite(composites, findings.recognizers)
-    required = job.require_fused.of_names(LAYER_COMPOSITES, among=False)
-    _require_fused(required, composites, job.composites, findings.recognizers)
+    others = required.of_names(LAYER_COMPOSITES, among=False)
+    _require_fused(others, composites, options.composites, findings.recognizers)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     composites = (*composite_reports(as_lowered(findings.outcomes, module)), *uncalled, *naming.composites(module))
     log_composites(composites)
-    _require_fused(of_layers, composites, job.composites)
+    _require_fused(of_layers, composites, options.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
-    check_lowered(module, job.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=job.rnn == "loop")
-    if job.chosen_ops:
+    check_lowered(module, options.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=loops_chosen)
+    if options.chosen_ops:
         from litefuse.support.options.names import check_allowed  # few conversions name ops
 
         lacking = {op.op for op in (*lowering.decomposed, *lowering.emitted)}
-        check_allowed(job.chosen_ops, lacking, known | _names_of(composites))
+        check_allowed(options.chosen_ops, lacking, known | _names_of(composites))
     written = _write(module, lowering, job, steps)
     foreign, own = by_kernel(written.summary.custom_ops, job.output)
     steps.begin("")
@@ -201,7 +205,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         source=str(job.source),
         signatures=tuple(entry.symbol for entry in imported.entry_points),
         renamed=written.renamed,
-        left_out=_left_out(saved_model, imported, chosen=job.signatures is not None),
+        left_out=_left_out(saved_model, imported, chosen=options.signatures is not None),
         composites=composites,
         loops=loops,
         recognizers=findings.recognizers,
@@ -215,14 +219,14 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         python_kernels=_python_kernels(foreign, lowering.emitted),
         package_kernels=package_kernels(foreign),
         lacking_ops=_lacking_ops(lowering.decomposed, lowering.emitted),
-        needless_custom_ops=tuple(sorted(job.chosen_ops - {*written.summary.custom_ops})),
+        needless_custom_ops=tuple(sorted(options.chosen_ops - {*written.summary.custom_ops})),
         narrowed=(
             *_retyped(retyping, narrower=True),
             *(reports.RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
         ),
         widened=_retyped(retyping, narrower=False),
-        target=", ".join(job.target),
-        batch_taken=None if shapes.batch == job.input_shapes.batch else shapes.batch,
+        target=", ".join(options.target),
+        batch_taken=None if shapes.batch == options.input_shapes.batch else shapes.batch,
         quantization=written.quantization,
         least_runtime=written.least_runtime,
         size=job.output.stat().st_size,
@@ -237,10 +241,10 @@ def _import(
 ) -> tuple[SavedModel, ImportedModule, InputShapes]:
     """Reads the model, changes dtypes if requested, imports it and sets the shapes of its inputs."""
     steps.begin("read")
-    arrays = {"input_arrays": job.input_arrays, "output_arrays": job.output_arrays}
-    saved_model = load(job.source, job.tags, **arrays)
+    graph = job.options.graph
+    saved_model = load(job.source, graph.tags, input_arrays=graph.inputs, output_arrays=graph.outputs)
     steps.begin("import")
-    keys = job.signatures or default_signatures(saved_model)
+    keys = job.options.signatures or default_signatures(saved_model)
     imported = import_saved_model(saved_model if retyping is None else retyping.model(saved_model, keys), keys)
     steps.module = imported.module
     if job.finish is not None and job.finish.rename:
@@ -249,7 +253,7 @@ def _import(
         }
         job.finish.check_names(names, str(job.source))
     inputs = {entry.symbol: entry.inputs for entry in imported.entry_points}
-    shapes = fixed_shapes(job.target, job.input_shapes, imported)
+    shapes = fixed_shapes(job.options.target, job.options.input_shapes, imported)
     run_passes(imported.module, [SetInputShapes(shapes, inputs)], steps.begin)
     return saved_model, imported, shapes
 
@@ -262,7 +266,7 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
     check_constants(module, held_bytes(job.source))
     steps.begin("write")
     partial = job.output.with_name(job.output.name + ".part")
-    quantization = None
+    quantization, oldest, form = None, RuntimeLimit.of(job.options.min_runtime), job.options.quantize.scheme
     try:
         summary = summarize(module)
         if lowering.fake_quantization is not None:
@@ -270,15 +274,15 @@ def _write(module: ir.Module, lowering: Lowering, job: ConversionJob, steps: Ste
 
             steps.begin("quantize")
             quantization, summary = quantize_trained_module(module, lowering, partial, job, summary)
-            check_runtime(partial, job.min_runtime)
+            check_runtime(partial, oldest)
         else:
-            write_model(module, lowering.weights, partial, of_one_shape=job.quantize is not None)
-            check_runtime(partial, job.min_runtime)
-            if job.quantize is not None:
+            write_model(module, lowering.weights, partial, of_one_shape=form is not None)
+            check_runtime(partial, oldest)
+            if form is not None:
                 from litefuse.conversion.quantization_step import quantize_file  # as above
 
                 steps.begin("quantize")
-                quantization, summary = quantize_file(partial, job, summary, steps.announce, rnn=job.rnn_form)
+                quantization, summary = quantize_file(partial, job, summary, steps.announce)
         renamed: dict[str, dict[str, dict[str, str]]] = {}
         if job.finish:
             from litefuse.litert.metadata.finish import finish_file  # few models need it
@@ -313,17 +317,17 @@ _LSTMS_OF_KERAS_2 = "lstm_????????-????-????-????-????????????"
 
 def _forms(job: ConversionJob) -> CompositeForms:
     """Returns the forms of composites; Keras's own LSTM composites get the form of layers without annotation."""
-    traits = traits_of(job.target)
-    if job.rnn_form == "fused" or job.rnn != "auto" or job.require_fused:
-        return job.composites
-    if traits.variables and not job.quantize:
-        return replace(job.composites, faster=True)
+    options, traits = job.options, traits_of(job.options.target)
+    if job.rnn_form == "fused" or options.require_fused:
+        return options.composites
+    if traits.variables and not options.quantize.scheme:
+        return replace(options.composites, faster=True)
     why = (
         "with smaller weights, a loop is smaller and faster (rnn='fused' makes it one op)"
         if traits.variables
         else f"{traits.runtime} takes no variable tensors, in which the op keeps its state"
     )
-    return replace(job.composites, better_inline={_LSTMS_OF_KERAS_2: why})
+    return replace(options.composites, better_inline={_LSTMS_OF_KERAS_2: why})
 
 
 def _release_checkpoint(imported: ImportedModule) -> Callable[[], None]:
@@ -357,12 +361,12 @@ def _python_kernels(custom_ops: Sequence[str], emitted: Sequence[CustomOpForm]) 
     return tuple(name for name in custom_ops if name in python_only)
 
 
-def _retyping(job: ConversionJob) -> Retyping | None:
-    if job.dtypes == "keep":
+def _retyping(options: Conversion) -> Retyping | None:
+    if options.dtypes == "keep":
         return None
     from litefuse.frontends.saved_model import op_registry, retyping  # few conversions change dtypes
 
-    return retyping.Retyping(op_registry(), retyping.NARROWED if job.dtypes == "narrow" else retyping.WIDENED)
+    return retyping.Retyping(op_registry(), retyping.NARROWED if options.dtypes == "narrow" else retyping.WIDENED)
 
 
 def _retyped(retyping: Retyping | None, *, narrower: bool) -> tuple[reports.RetypedReport, ...]:

@@ -36,12 +36,14 @@ class Record:
 
     def __init__(self, *values: Any, **named: Any) -> None:
         own = {kind.name: kind for kind in fields(self)}
-        given = dict(zip(own, values, strict=False))
+        positional = [name for name in own if not own[name].kw_only]
+        given = dict(zip(positional, values, strict=False))
         if unknown := named.keys() - own.keys():
             names = " or ".join(map(repr, sorted(unknown)))
             raise TypeError(f"{type(self).__name__} has no {names}; it has {', '.join(own)}")
-        if len(values) > len(own) or given.keys() & named.keys():
-            raise TypeError(f"{type(self).__name__} takes {[*own]}, not {len(values)} values and {[*named]}")
+        if len(values) > len(given) or given.keys() & named.keys():
+            taken = f"{[*own]}, {positional} by position"
+            raise TypeError(f"{type(self).__name__} takes {taken}, not {len(values)} values and {[*named]}")
         given |= named
         for name, kind in own.items():
             if name not in given:

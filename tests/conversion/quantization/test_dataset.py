@@ -25,6 +25,7 @@ from litefuse.conversion.quantization.dataset import (
     samples_in,
 )
 from litefuse.errors import EngineCrashError, LitefuseError
+from litefuse.support.options.conversion import Quantization
 
 X = np.arange(3, dtype=np.float32)
 
@@ -41,8 +42,8 @@ def generated() -> Iterator[Any]:
 def test_an_archive_is_a_path_that_another_process_can_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     Path("samples.npz").touch()
-    assert obtain_samples("samples.npz", tmp_path) == tmp_path / "samples.npz"
-    assert obtain_samples(Path("samples.npz"), tmp_path) == tmp_path / "samples.npz"
+    assert obtain_samples(Quantization(samples="samples.npz"), tmp_path) == tmp_path / "samples.npz"
+    assert obtain_samples(Quantization(samples=Path("samples.npz")), tmp_path) == tmp_path / "samples.npz"
 
 
 def test_a_generator_function_is_called_and_read_to_its_end() -> None:
@@ -74,7 +75,7 @@ def test_one_array_and_a_list_of_one_are_for_the_only_input() -> None:
 )
 def test_refused(dataset: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(LitefuseError) as raised:
-        obtain_samples(dataset, tmp_path)
+        obtain_samples(Quantization(samples=dataset), tmp_path)
     assert message in str(raised.value)
 
 
@@ -245,17 +246,19 @@ def test_where_samples_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         *(("given.py:good", None), (Path("given.py:good"), None)),
         *(("images", "given.py:size"), (Path("images"), Path("given.py:size"))),
     ):
-        found: Any = obtain_samples(dataset, tmp_path, preprocess=preprocess, announce=steps.append)
+        found: Any = obtain_samples(Quantization(samples=dataset, preprocess=preprocess), tmp_path, steps.append)
         assert found == "recorded"
     target = tmp_path / "samples"
     of_files, of_images = DatasetJob("given.py:good", target), DatasetJob("given.py:size", target, tmp_path / "images")
     assert given == [("record_dataset", job, {}) for job in (of_files, of_files, of_images, of_images)]
     assert steps == ["samples"] * 4
     with pytest.raises(LitefuseError) as raised:
-        obtain_samples("given.py:good", tmp_path)
+        obtain_samples(Quantization(samples="given.py:good"), tmp_path)
     assert raised.value.message == "the process of the dataset died (exit code 9) in the step 'samples'"
     assert raised.value.where == "given.py:good"
-    here = obtain_samples(tmp_path / "images", tmp_path, preprocess=lambda image: [np.asarray(image)])
+    here = obtain_samples(
+        Quantization(samples=tmp_path / "images", preprocess=lambda image: [np.asarray(image)]), tmp_path
+    )
     assert isinstance(here, RecordedSamples)
     assert len(here.entries) == 1
     assert len(given) == 5
@@ -266,4 +269,4 @@ def test_a_function_of_images_without_a_folder(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     Path("samples.npz").touch()
     with pytest.raises(LitefuseError, match="preprocess is for a folder of images"):
-        obtain_samples(dataset, tmp_path, preprocess=lambda image: image)
+        obtain_samples(Quantization(samples=dataset, preprocess=lambda image: image), tmp_path)

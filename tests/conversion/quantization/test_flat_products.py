@@ -12,7 +12,7 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import Granularity, quantization_options
+from litefuse.support.options.quantization import Granularity
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -63,8 +63,7 @@ def test_others_stay(
     quantize_model(
         before,
         after,
-        form,
+        litefuse.Quantization(form, granularity=granularity),
         take_samples(ROWS),
-        options=quantization_options(form, litefuse.Quantization(granularity=granularity)),
     )
     assert "RESHAPE" not in [name for name, _ in versions(after)]

@@ -15,6 +15,7 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime import custom_op as registry
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op, kernels_by_name
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.report.quantized import FloatOp
 from tests.conversion.quantization.models import saved, take_samples
 from tests.every import every
@@ -120,7 +121,7 @@ def test_a_kernel_that_takes_integers(tmp_path: Path, form: Any, options: dict[s
 def test_with_bytes_as_inputs_and_outputs(options: dict[str, Any], tmp_path: Path) -> None:
     custom_op("SoftSign")(SoftSign)
     before, after = saved(tmp_path / "before.tflite", between(**options)), tmp_path / "after.tflite"
-    found = quantize_model(before, after, "int8", take_samples(ROWS), quantized_io="uint8")
+    found = quantize_model(before, after, Quantization("int8", io="uint8"), take_samples(ROWS))
     assert found.floats == ()
     assert found.error is not None
     assert found.error < 0.05
@@ -130,7 +131,7 @@ def test_with_bytes_as_inputs_and_outputs(options: dict[str, Any], tmp_path: Pat
 def test_with_integer_inputs_and_outputs(tmp_path: Path) -> None:
     custom_op("SoftSign")(SoftSign)
     before, after = saved(tmp_path / "before.tflite", between()), tmp_path / "after.tflite"
-    found = quantize_model(before, after, "int8", take_samples(ROWS), quantized_io=True)
+    found = quantize_model(before, after, Quantization("int8", io=True), take_samples(ROWS))
     assert found.floats == ()
     assert {*inspect_litert_model(after).op_counts} == {"FULLY_CONNECTED", "SoftSign"}
 

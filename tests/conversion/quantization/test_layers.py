@@ -65,8 +65,9 @@ def test_of_a_quantized_model(tmp_path: Path, form: QuantizationForm) -> None:
     graph.builtin("FULLY_CONNECTED", [x, weights, -1], [product])
     graph.builtin("TANH", [product], [graph.output("y", [1, 32])])
     before, samples = saved(tmp_path / "before.tflite", graph), take_samples(ROWS)
+    quantization = litefuse.Quantization(form, measure_layers=True)
     found = quantize_model(
-        before, tmp_path / "after.tflite", form, samples if form in {"int8", "int16"} else None, layers=True
+        before, tmp_path / "after.tflite", quantization, samples if form in {"int8", "int16"} else None
     )
     assert [each.tensor for each in found.layers] == ["product", "y"]
     assert {each.dtype for each in found.layers} == {form if form in {"int8", "int16"} else "float32"}

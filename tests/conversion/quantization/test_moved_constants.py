@@ -19,7 +19,6 @@ from litefuse.conversion.quantization.samples import calls_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import quantization_options
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
@@ -104,8 +103,8 @@ def test_outputs_and_what_the_user_keeps_stay_in_floating_point(tmp_path: Path) 
     assert quantize_model(before, after, "int8", take_samples(ROWS)).kinds == OpKinds(2, 0, 1)
     np.testing.assert_array_equal(Interpreter(after).get_signature_runner()(x=ROWS[0])["made"], constant)
     before = saved(tmp_path / "before.tflite", moved("TILE")[0])
-    options = quantization_options("int8", litefuse.Quantization(keep_float=["^made;"]))
-    assert quantize_model(before, after, "int8", take_samples(ROWS), options=options).kinds == OpKinds(2, 0, 1)
+    options = litefuse.Quantization("int8", keep_float=["^made;"])
+    assert quantize_model(before, after, options, take_samples(ROWS)).kinds == OpKinds(2, 0, 1)
 
 
 def test_a_signature_without_ops(tmp_path: Path) -> None:
@@ -159,9 +158,8 @@ def test_rows_of_a_table(tmp_path: Path, form: QuantizationForm, readers: int) -
 def test_a_table_of_one_scale(tmp_path: Path, one_scale: bool) -> None:
     """With ``granularity="tensor"``, or where a target reads one scale alone, as tflite-micro does."""
     before, after = saved(tmp_path / "before.tflite", looked_up()), tmp_path / "after.tflite"
-    options = quantization_options("int16", litefuse.Quantization(granularity="channel" if one_scale else "tensor"))
-    options = options._replace(lookups_of_one_scale=one_scale)
-    quantize_model(before, after, "int16", take_samples(IDS), options=options)
+    options = litefuse.Quantization("int16", granularity="channel" if one_scale else "tensor")
+    quantize_model(before, after, options, take_samples(IDS), lookups_of_one_scale=one_scale)
     (lookup,) = [each for each in Model(after.read_bytes()).graphs[0].ops if each.name == "EMBEDDING_LOOKUP"]
     assert lookup.version == 1
     y = Interpreter(after).get_signature_runner()(ids=IDS[5])["y"]

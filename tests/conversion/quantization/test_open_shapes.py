@@ -17,6 +17,7 @@ from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import QuantizationParameters
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QUANTIZATIONS, QuantizationForm
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
@@ -46,7 +47,7 @@ def rows(count: int) -> Any:
 def test_each_form_keeps_them(tmp_path: Path, form: QuantizationForm, quantized_io: bool) -> None:
     before, after = saved(tmp_path / "before.tflite", product()), tmp_path / "after.tflite"
     samples = take_samples([rows(1 + number % 3) for number in range(8)]) if form in {"int8", "int16"} else None
-    quantize_model(before, after, form, samples, quantized_io=quantized_io and samples is not None)
+    quantize_model(before, after, Quantization(form, io=quantized_io and samples is not None), samples)
     computed = [each for each in inspect_litert_model(after).tensors if not each.size and each.shape != (32, 64)]
     assert {each.shape[0] for each in computed} == {None}
     interpreter, original = Interpreter(after), Interpreter(before)

@@ -17,8 +17,8 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions
 from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.conversion.quantization.test_recurrent import STEPS, lstm
 from tests.litert.runtime.models import Graph
@@ -53,7 +53,7 @@ def test_weights(tmp_path: Path, form: QuantizationForm, size: float) -> None:
 @pytest.mark.parametrize("form", ["int8", "int16"])
 def test_integers(tmp_path: Path, form: QuantizationForm, quantized_io: bool) -> None:
     before, after = saved(tmp_path / "before.tflite", dense(WEIGHTS)), tmp_path / "after.tflite"
-    found = quantize_model(before, after, form, samples(), quantized_io=quantized_io)
+    found = quantize_model(before, after, Quantization(form, io=quantized_io), samples())
     assert found.error is not None
     assert 0 < found.error < 0.05
     counts = inspect_litert_model(after).op_counts
@@ -100,9 +100,7 @@ def test_what_litert_quantizer_raises_says_what_to_do(tmp_path: Path) -> None:
 def test_names_that_no_op_has(tmp_path: Path) -> None:
     before = saved(tmp_path / "before.tflite", dense(WEIGHTS))
     with pytest.raises(LitefuseError, match="nobody"):
-        quantize_model(
-            before, tmp_path / "after.tflite", "dynamic", options=QuantizationOptions(keep_float=("nobody",))
-        )
+        quantize_model(before, tmp_path / "after.tflite", Quantization("dynamic", keep_float=("nobody",)))
 
 
 def test_samples_are_counted(tmp_path: Path) -> None:
@@ -110,7 +108,7 @@ def test_samples_are_counted(tmp_path: Path) -> None:
     found = quantize_model(before, tmp_path / "after.tflite", "int8", samples(), announce=steps.append)
     assert (found.samples, found.layers, found.mixed) == (4, (), None)
     assert quantize_model(before, tmp_path / "after.tflite", "dynamic").samples == 0
-    auto = quantize_model(before, tmp_path / "after.tflite", "auto", max_error=0.5)
+    auto = quantize_model(before, tmp_path / "after.tflite", Quantization("auto", max_error=0.5))
     assert auto.mixed is not None
     assert auto.error is not None
     assert 0 < auto.error <= 0.5
@@ -123,7 +121,7 @@ def test_a_form_for_each_layer(tmp_path: Path, *, max_error: float, smaller: boo
     x, weights = graph.input("x", [1, 64], signature=[-1, 64]), graph.tensor("weights", [32, 64], value=WEIGHTS)
     graph.builtin("FULLY_CONNECTED", [x, weights, -1], [graph.output("y", [1, 32], signature=[-1, 32])])
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
-    found = quantize_model(before, after, "auto", max_error=max_error)
+    found = quantize_model(before, after, Quantization("auto", max_error=max_error))
     reason = "in any smaller form it costs too much of the outputs' accuracy"
     assert [(op.name, op.reason) for op in found.floats] == ([] if smaller else [("y", reason)])
     details = Interpreter(after).get_input_details()[0]
@@ -174,8 +172,9 @@ def test_forms_of_lstms(tmp_path: Path, form: QuantizationForm, types: tuple[str
     before, after = saved(tmp_path / "before.tflite", lstm(0.5, 0.0)), tmp_path / "after.tflite"
     left: list[FloatLayer] = []
     given = take_samples([np.ones((1, STEPS, 2), np.float32)] * 2) if form not in {"dynamic", "weights"} else None
-    recipe = ({"regex": ".*", "operation": "*", "algorithm_key": "no_quantize"},) if form == "recipe" else ()
-    quantize_model(before, after, form, given, left=left, options=QuantizationOptions(recipe=recipe))
+    recipe = ({"regex": ".*", "operation": "*", "algorithm_key": "no_quantize"},) if form == "recipe" else None
+    quantization = Quantization(None if recipe else form, recipe=recipe)
+    quantize_model(before, after, quantization, given, left=left)
     assert left == ([] if reason is None else [("y", reason)])
     edited = GraphEditor(read_model(after), 0)
     (op,) = [op for op in edited.ops if edited.kind(op) in LSTMS]

@@ -17,7 +17,7 @@ import litefuse
 from litefuse.conversion.quantization.dataset import Samples
 from litefuse.conversion.quantization.float_ops import ops_by_kind
 from litefuse.conversion.quantization.litert_quantizer import read_model
-from litefuse.conversion.quantization.option_checks import check_quantization
+from litefuse.conversion.quantization.option_checks import check_quantization, needs_ranges
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.recipe import ModelFacts, kept_results, recipe_of
 from litefuse.errors import LitefuseError
@@ -25,7 +25,7 @@ from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.litert.runtime.schema_objects import tensor_name
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, quantization_options
+from litefuse.support.options.quantization import QuantizedIo, check_combination
 from litefuse.support.report.quantized import OpKinds
 from tests.conversion.quantization.models import dense, saved, take_samples
 from tests.litert.runtime.models import Graph
@@ -88,10 +88,10 @@ def outputs(path: Path, x: npt.NDArray[np.float32]) -> list[npt.NDArray[Any]]:
 def check(tmp_path: Path, graph: Graph, form: QuantizationForm, tolerance: float, **choices: Any) -> Path:
     """Quantizes a model and compares it with the one before, twice in a row."""
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
-    quantized_io: QuantizedIo = choices.pop("quantized_io", False)
-    options = quantization_options(form, litefuse.Quantization(**choices))
-    given = samples() if form in {"int8", "int16"} or options.has_integer_activations else None
-    quantize_model(before, after, form, given, quantized_io=quantized_io, options=options)
+    options = litefuse.Quantization(None if form == "recipe" else form, **choices)
+    check_combination(options)
+    given = samples() if form in {"int8", "int16"} or any(map(needs_ranges, options.entries)) else None
+    quantize_model(before, after, options, given)
     x = np.random.default_rng(2).normal(size=(1, 64)).astype(np.float32)
     expected = outputs(before, x)[0]
     for found in outputs(after, x):
@@ -145,7 +145,7 @@ def test_layers_stay_in_floating_point(tmp_path: Path, form: QuantizationForm, q
     if quantized_io and form not in {"int8", "int16"}:
         return
     graph = layers(64, 64, 64, 32)
-    after = check(tmp_path, graph, form, 0.06, keep_float=["^layer1;", "^y"], quantized_io=quantized_io)
+    after = check(tmp_path, graph, form, 0.06, keep_float=["^layer1;", "^y"], io=quantized_io)
     kinds = {name: kind for name, (kind, _) in weights_of(after).items()}
     assert kinds["w0"] != FLOAT32 or form == "float16"
     assert (kinds["w1"], kinds["w2"]) == (FLOAT32, FLOAT32)
@@ -156,12 +156,12 @@ def test_layers_stay_in_floating_point(tmp_path: Path, form: QuantizationForm, q
 def test_kinds_of_ops_stay_in_floating_point(tmp_path: Path) -> None:
     graph = dense(WEIGHTS)
     before = saved(tmp_path / "before.tflite", graph)
-    options = quantization_options("int8", litefuse.Quantization(keep_float_ops=["FULLY_CONNECTED"]))
-    assert quantize_model(before, tmp_path / "after.tflite", "int8", samples(), options=options).error == 0
+    options = litefuse.Quantization("int8", keep_float_ops=["FULLY_CONNECTED"])
+    assert quantize_model(before, tmp_path / "after.tflite", options, samples()).error == 0
 
 
 def test_inputs_and_outputs_of_uint8(tmp_path: Path) -> None:
-    after = check(tmp_path, layers(64, 32), "int8", 0.05, quantized_io="uint8")
+    after = check(tmp_path, layers(64, 32), "int8", 0.05, io="uint8")
     runner = Interpreter(after).get_signature_runner("serve")
     for details in (runner.get_input_details()["x"], runner.get_output_details()["y"]):
         assert np.dtype(details["dtype"]) == np.uint8
@@ -183,7 +183,7 @@ def test_inputs_and_outputs_of_uint8(tmp_path: Path) -> None:
 def test_inputs_and_outputs_of_different_types(
     tmp_path: Path, form: QuantizationForm, quantized_io: QuantizedIo, types: tuple[str, str]
 ) -> None:
-    after = check(tmp_path, layers(64, 32), form, 0.05, quantized_io=quantized_io)
+    after = check(tmp_path, layers(64, 32), form, 0.05, io=quantized_io)
     runner = Interpreter(after).get_signature_runner("serve")
     details: list[dict[str, Any]] = [runner.get_input_details()["x"], runner.get_output_details()["y"]]
     assert tuple(str(np.dtype(each["dtype"])) for each in details) == types
@@ -209,9 +209,9 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "choices", "message"),
     [
-        ("dynamic", {"weight_bits": 2}, "weight_bits is 2; there is 8, 4"),
+        ("dynamic", {"weight_bits": 2}, "weight_bits is 2\nChoose from 8, 4"),
         ("dynamic", {"granularity": "block:48"}, "granularity is 'block:48'"),
-        ("dynamic", {"rotate": "left"}, "rotate is 'left'; there is hadamard"),
+        ("dynamic", {"rotate": "left"}, "rotate is 'left'\nChoose from hadamard"),
         ("dynamic", {"min_weight_elements": -1}, "min_weight_elements must be a number of at least 0"),
         ("dynamic", {"granularity": "block:32"}, "weight_bits=4 goes with it"),
         ("weights", {"granularity": "block:32", "weight_bits": 4}, "only for 'dynamic'"),
@@ -221,7 +221,7 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
         ("float16", {"weight_bits": 4}, "float16 numbers have no scales"),
         ("recipe", {"weight_bits": 4, "recipe": [ENTRY]}, "the recipe says it all"),
         ("dynamic", {"keep_float": ["("]}, "is not a regular expression"),
-        ("dynamic", {"keep_float": "dense"}, "takes a list of names"),
+        ("dynamic", {"keep_float": 3}, "takes a list of names"),
         (None, {"weight_bits": 4}, "no form of quantization"),
         ("recipe", {"recipe": "absent.json"}, "no such file or folder"),
         ("recipe", {"recipe": {"regex": ".*"}}, "a recipe is a list of entries"),
@@ -244,7 +244,7 @@ def test_recipe_with_integer_activations(tmp_path: Path) -> None:
 )
 def test_what_is_refused_before_it_begins(form: QuantizationForm | None, choices: dict[str, Any], message: str) -> None:
     with pytest.raises(LitefuseError, match=message):
-        quantization_options(form, litefuse.Quantization(**choices))
+        check_quantization(litefuse.Quantization(None if form == "recipe" else form, **choices), ("cpu",))
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,9 @@ def test_what_is_refused_before_it_begins(form: QuantizationForm | None, choices
 )
 def test_what_the_model_does_not_have(tmp_path: Path, choices: dict[str, Any], message: str) -> None:
     before = saved(tmp_path / "before.tflite", layers(64, 64, 32))
-    form: QuantizationForm = "recipe" if "recipe" in choices else "dynamic"
+    form: QuantizationForm | None = None if "recipe" in choices else "dynamic"
     with pytest.raises(LitefuseError, match=message):
-        quantize_model(before, tmp_path / "after.tflite", form, options=QuantizationOptions(**choices))
+        quantize_model(before, tmp_path / "after.tflite", litefuse.Quantization(form, **choices))
     assert not (tmp_path / "after.tflite").exists()
 
 
@@ -280,9 +280,9 @@ def test_names_that_are_not_ascii(tmp_path: Path) -> None:
     graph.builtin("FULLY_CONNECTED", [x, w, -1], [hidden])
     graph.builtin("ADD", [hidden, hidden], [y])
     before = saved(tmp_path / "before.tflite", graph)
-    options = quantization_options("dynamic", litefuse.Quantization(keep_float=["größe"]))
+    options = litefuse.Quantization("dynamic", keep_float=["größe"])
     assert kept_results(before, options) == {"größe(1)"}
-    quantize_model(before, tmp_path / "after.tflite", "dynamic", options=options)
+    quantize_model(before, tmp_path / "after.tflite", options)
     assert weights_of(tmp_path / "after.tflite")["w"] == (FLOAT32, 0)
 
 
@@ -313,24 +313,24 @@ def test_types_of_inputs_that_are_refused(form: QuantizationForm, quantized_io: 
     recipe = [ENTRY] if form == "recipe" else None
     quantization = litefuse.Quantization(None if recipe else form, recipe=recipe, io=quantized_io)
     with pytest.raises(LitefuseError, match=message):
-        check_quantization(quantization, "cpu")
+        check_quantization(quantization, ("cpu",))
 
 
 def test_samples_that_are_lacking() -> None:
     with pytest.raises(LitefuseError, match="the quantization 'int8' needs samples"):
-        check_quantization(litefuse.Quantization("int8"), "cpu")
+        check_quantization(litefuse.Quantization("int8"), ("cpu",))
 
 
 @pytest.mark.parametrize("form", ["int8", "auto"])
 def test_a_function_for_images_without_images(form: QuantizationForm) -> None:
     limit = 0.1 if form == "auto" else None
     with pytest.raises(LitefuseError, match="preprocess requires a folder of images"):
-        check_quantization(litefuse.Quantization(form, preprocess=str, max_error=limit), "cpu")
+        check_quantization(litefuse.Quantization(form, preprocess=str, max_error=limit), ("cpu",))
 
 
 def test_refusals_name_the_options_as_they_are_given() -> None:
     with pytest.raises(LitefuseError, match="so rotate has no effect"):
-        quantization_options("float16", litefuse.Quantization(rotate="hadamard"))
+        check_combination(litefuse.Quantization("float16", rotate="hadamard"))
 
 
 @pytest.mark.parametrize("target", ["micro", "ethos-u"])
@@ -347,16 +347,16 @@ def test_refusals_name_the_options_as_they_are_given() -> None:
 def test_forms_that_a_target_does_not_run(form: QuantizationForm, choices: Any, message: str, target: str) -> None:
     given: dict[str, Any] = {"max_error": 0.1} if form == "auto" else {"samples": []} if form == "int8" else {}
     quantization = litefuse.Quantization(form, **choices, **given)
-    check_quantization(quantization, "cpu")
+    check_quantization(quantization, ("cpu",))
     with pytest.raises(LitefuseError, match=message):
-        check_quantization(quantization, target)
+        check_quantization(quantization, (target,))
 
 
 def test_int4_weights_for_microcontrollers_have_one_scale() -> None:
     quantization = litefuse.Quantization("int8", samples=[], weight_bits=4, granularity="tensor")
-    check_quantization(quantization, "micro")
+    check_quantization(quantization, ("micro",))
     with pytest.raises(LitefuseError, match="Vela takes no int4 weights"):
-        check_quantization(quantization, "ethos-u")
+        check_quantization(quantization, ("ethos-u",))
 
 
 @pytest.mark.parametrize("form", ["dynamic", "weights", "float16", "int8"])
@@ -400,8 +400,7 @@ def test_one_scale_for_fully_connected_layers_alone(tmp_path: Path) -> None:
 
 def test_one_scale_reaches_what_stays_in_floating_point() -> None:
     """As in loops, whose weights alone become integers: older runtimes refuse products with a scale for each row."""
-    options = QuantizationOptions(granularity="tensor")
-    recipe = recipe_of("int8", options, ModelFacts(real=["state"]), quantized_io=False)
+    recipe = recipe_of(litefuse.Quantization("int8", granularity="tensor"), ModelFacts(real=["state"]))
     configs = [(entry["operation"], entry.get("op_config")) for entry in recipe]
     weights = {(op, config["weight_tensor_config"]["granularity"]) for op, config in configs if config is not None}
     # LiteRT reads a scale for each channel of this op there.

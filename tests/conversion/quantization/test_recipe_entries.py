@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from litefuse.conversion.quantization.recipe import ModelFacts, mixed_recipe, recipe_of
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo
+from litefuse.support.options.quantization import QuantizedIo
 
 FACTS = ModelFacts({"product"}, {"returned"}, {"even": 64, "odd": 33, "four": 34}, {"real", "product"})
 PRODUCT = ModelFacts(products_of_constants={"product"}, real={"product"})
@@ -84,7 +86,7 @@ FORMS: list[tuple[QuantizationForm, dict[str, Any], ModelFacts, QuantizedIo, str
     ),
     (
         "weights",
-        {"rotation": "hadamard", "min_weight_elements": 7},
+        {"rotate": "hadamard", "min_weight_elements": 7},
         FACTS,
         False,
         """
@@ -136,8 +138,8 @@ FORMS: list[tuple[QuantizationForm, dict[str, Any], ModelFacts, QuantizedIo, str
     ),
     (
         "int8",
-        {"lookups_of_one_scale": True},
-        PRODUCT,
+        {},
+        replace(PRODUCT, lookups_of_one_scale=True),
         "uint8",
         """
 .* *; int8 per channel; INTEGER; from 1024
@@ -170,7 +172,7 @@ x *; no_quantize
 def test_entries(
     form: QuantizationForm, choices: dict[str, Any], facts: ModelFacts, quantized_io: QuantizedIo, expected: str
 ) -> None:
-    entries = recipe_of(form, QuantizationOptions(**choices), facts, quantized_io=quantized_io)
+    entries = recipe_of(Quantization(None if form == "recipe" else form, **choices, io=quantized_io), facts)
     assert [*map(shown, entries)] == expected.strip().splitlines()
 
 

@@ -30,7 +30,7 @@ from litefuse.conversion.quantization.recurrent.quantized_forms import (
 )
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.quantization import QuantizationOptions
+from litefuse.support.options.conversion import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -201,7 +201,7 @@ def test_two_signatures_have_lstms_of_their_own(tmp_path: Path, quantized_io: bo
         for key, by in (("one", 1), ("two", 9))
         for _ in range(8)
     ]
-    found = quantize_model(before, after, "int8", take_samples(samples), quantized_io=quantized_io)
+    found = quantize_model(before, after, Quantization("int8", io=quantized_io), take_samples(samples))
     assert found.kinds.real == 0
     model = read_model(after)
     for index, (key, scale) in enumerate((("one", 1), ("two", 9))):
@@ -226,7 +226,7 @@ def test_what_is_kept_stays_in_floating_point_in_its_signature_alone(tmp_path: P
     before = saved(tmp_path / "before.tflite", *graphs, signatures={"one": 0, "two": 1})
     samples = [(key, {f"{key}_x": np.ones((1, STEPS, 2), np.float32)}) for key in ("one", "two") for _ in range(2)]
     after = tmp_path / "after.tflite"
-    quantize_model(before, after, "int8", take_samples(samples), options=QuantizationOptions(keep_float=("one_y",)))
+    quantize_model(before, after, Quantization("int8", keep_float=("one_y",)), take_samples(samples))
     model = read_model(after)
     kinds = [GraphEditor(model, index) for index in (0, 1)]
     types = [[graph.is_type(op.inputs[0], "int8") for op in graph.ops if graph.kind(op) in LSTMS] for graph in kinds]
@@ -243,7 +243,7 @@ def test_integers_have_the_name_of_the_result(tmp_path: Path, *, inner: bool, ex
         graph.builtin("TANH", [hidden], [graph.output("z", [1, STEPS, 4])])
     before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
     samples = take_samples([np.ones((1, STEPS, 2), np.float32)] * 2)
-    quantize_model(before, after, "int8", samples, quantized_io=not inner)
+    quantize_model(before, after, Quantization("int8", io=not inner), samples)
     edited = GraphEditor(read_model(after), 0)
     made = [each for op in edited.ops for each in op.outputs if edited.is_type(each, "int8")]
     assert [edited.name(each) for each in made][-len(expected) :] == expected

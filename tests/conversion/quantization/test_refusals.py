@@ -14,7 +14,6 @@ from litefuse.conversion.quantization.difference import Reference
 from litefuse.conversion.quantization.litert_quantizer import apply_recipe
 from litefuse.conversion.quantization.recipe import ModelFacts, recipe_of
 from litefuse.errors import LitefuseError
-from litefuse.support.options.quantization import QuantizationOptions, quantization_options
 from tests.conversion.quantization.models import saved, scaled
 from tests.litert.runtime.models import Graph
 
@@ -31,9 +30,9 @@ def chain(name: str) -> Graph:
     return graph
 
 
-def applied(path: Path, options: QuantizationOptions) -> None:
+def applied(path: Path, options: litefuse.Quantization) -> None:
     ranges: Ranges = {name: dict(ONE) for name in ("x", "y")}  # one tensor lacks its range
-    recipe = recipe_of("int8", options, ModelFacts(), quantized_io=False)
+    recipe = recipe_of(options, ModelFacts())
     apply_recipe(path, path.with_name("after.tflite"), recipe, ranges)
 
 
@@ -41,22 +40,22 @@ def applied(path: Path, options: QuantizationOptions) -> None:
 def test_the_op_is_named_and_can_be_left(tmp_path: Path, name: str) -> None:
     path = saved(tmp_path / "before.tflite", chain(name))
     with pytest.raises(LitefuseError, match=re.escape(f"litert-quantizer refused the model at MUL {name!r}")) as raised:
-        applied(path, QuantizationOptions())
+        applied(path, litefuse.Quantization("int8"))
     assert "keep_float_ops=['MUL']" in raised.value.hint
     assert "(--keep-float-op MUL)" in raised.value.hint
     pattern = f"^{re.escape(name)};"
     assert repr(pattern) in raised.value.hint
     # The next one takes what it computes, and is left as well.
     with pytest.raises(LitefuseError, match="refused the model at TANH 'y'"):
-        applied(path, quantization_options("int8", litefuse.Quantization(keep_float=[pattern])))
-    applied(path, quantization_options("int8", litefuse.Quantization(keep_float=[pattern], keep_float_ops=["TANH"])))
+        applied(path, litefuse.Quantization("int8", keep_float=[pattern]))
+    applied(path, litefuse.Quantization("int8", keep_float=[pattern], keep_float_ops=["TANH"]))
 
 
 def test_what_is_about_no_op(tmp_path: Path) -> None:
     path = tmp_path / "before.tflite"
     path.write_bytes(b"no model")
     with pytest.raises(LitefuseError, match="litert-quantizer refused the model: ") as raised:
-        applied(path, QuantizationOptions())
+        applied(path, litefuse.Quantization("int8"))
     assert "--keep-float-op" in raised.value.hint
 
 

@@ -13,11 +13,16 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.recipe import facts_of, recipe_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.quantization import QuantizationOptions
+from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.forms import QuantizationForm
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph
 
-ROTATED = QuantizationOptions(rotation="hadamard", min_weight_elements=0)
+
+def rotated(form: QuantizationForm) -> Quantization:
+    return Quantization(form, rotate="hadamard", min_weight_elements=0)
+
+
 WEIGHTS = np.random.default_rng(1).normal(size=(32, 64)).astype(np.float32) * 0.02
 
 
@@ -55,7 +60,7 @@ def check(before: Path, after: Path, calls: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize("open_sizes", [(-1,), (-1, 5), (3, -1), (-1, -1), (2, 3)])
 def test_products_take_any_size(tmp_path: Path, open_sizes: tuple[int, ...], form: Any) -> None:
     before, after = saved(tmp_path / "before.tflite", product(*open_sizes)), tmp_path / "after.tflite"
-    quantize_model(before, after, form, options=ROTATED)
+    quantize_model(before, after, rotated(form))
     random = np.random.default_rng(0)
     sizes = [[size if size > 0 else open_size for size in open_sizes] for open_size in (1, 4, 2)]
     check(before, after, [{"x": random.normal(size=(*each, 64)).astype(np.float32)} for each in sizes])
@@ -65,12 +70,12 @@ def test_products_take_any_size(tmp_path: Path, open_sizes: tuple[int, ...], for
 @pytest.mark.parametrize("is_output", [False, True])
 def test_lookups_of_any_number_are_rotated_back(tmp_path: Path, is_output: bool) -> None:
     before, after = saved(tmp_path / "before.tflite", looked_up(is_output=is_output)), tmp_path / "after.tflite"
-    quantize_model(before, after, "weights", options=ROTATED)
+    quantize_model(before, after, rotated("weights"))
     check(before, after, [{"rows": np.arange(count, dtype=np.int32)} for count in (1, 7, 32)])
 
 
 def test_the_library_alone_writes_models_of_one_row(tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", product(-1)), tmp_path / "after.tflite"
-    apply_recipe(before, after, recipe_of("weights", ROTATED, facts_of(before), quantized_io=False))
+    apply_recipe(before, after, recipe_of(rotated("weights"), facts_of(before)))
     with pytest.raises((RuntimeError, ValueError)):
         Interpreter(after).get_signature_runner()(x=np.zeros((3, 64), np.float32))

@@ -20,7 +20,7 @@ from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
-from litefuse.support.options.quantization import QuantizationOptions
+from litefuse.support.options.conversion import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -191,8 +191,8 @@ def test_integers_are_handed_on(made: Callable[[str], _Model], op: str, form: An
 @pytest.mark.parametrize("options", [{"keep_float": ("handed",)}, {"keep_float_ops": ("Roll",)}])
 def test_what_is_kept_stays_in_floating_point(options: dict[str, Any], form: Any, tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", between("Roll")), tmp_path / "after.tflite"
-    chosen = QuantizationOptions(**options)
-    found = quantize_model(before, after, form, take_samples(samples(IMAGE)), options=chosen)
+    chosen = Quantization(form, **options)
+    found = quantize_model(before, after, chosen, take_samples(samples(IMAGE)))
     assert [(each.op, each.reason) for each in found.floats] == [("Roll", "kept in floating point, as requested")]
     assert {each[0] for side in _scales(after, "Roll") for each in side} == {"float32"}
 
@@ -200,8 +200,8 @@ def test_what_is_kept_stays_in_floating_point(options: dict[str, Any], form: Any
 def test_the_operand_of_what_is_kept(tmp_path: Path) -> None:
     """The op before it is kept, and the custom op is not."""
     before, after = saved(tmp_path / "before.tflite", between("Roll")), tmp_path / "after.tflite"
-    chosen = QuantizationOptions(keep_float=("^first;",))
-    found = quantize_model(before, after, "int8", take_samples(samples(IMAGE)), options=chosen)
+    chosen = Quantization("int8", keep_float=("^first;",))
+    found = quantize_model(before, after, chosen, take_samples(samples(IMAGE)))
     assert [each.op for each in found.floats] == ["ADD"]
     taken, given = _scales(after, "Roll")
     assert taken == given
@@ -215,7 +215,7 @@ def test_the_operand_of_what_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("made", [between, first, last])
 def test_integers_at_the_ends(made: Callable[[str], _Model], quantized_io: Any, tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", made("ExtractImagePatches")), tmp_path / "after.tflite"
-    found = quantize_model(before, after, "int8", take_samples(samples(IMAGE)), quantized_io=quantized_io)
+    found = quantize_model(before, after, Quantization("int8", io=quantized_io), take_samples(samples(IMAGE)))
     assert found.floats == ()
     taken, given = _scales(after, "ExtractImagePatches")
     assert taken == given
@@ -310,7 +310,7 @@ def read_twice(op: str) -> _Model:
 )
 def test_a_result_that_is_an_output_as_well(op: str, form: Any, quantized_io: Any, tmp_path: Path) -> None:
     before, after = saved(tmp_path / "before.tflite", read_twice(op)), tmp_path / "after.tflite"
-    found = quantize_model(before, after, form, take_samples(samples(IMAGE)), quantized_io=quantized_io)
+    found = quantize_model(before, after, Quantization(form, io=quantized_io), take_samples(samples(IMAGE)))
     assert found.floats == ()
     assert found.error is not None
     assert found.error < 0.03

@@ -145,7 +145,7 @@ def test_spoiled_weights(name: str, layer: str) -> None:
 )
 def test_spoiled_numbers(tmp_path: Path, what: str, how: float, place: float) -> None:
     content, blamed = spoiled(form(), what, how, place)
-    verification = litefuse.verify_model(content, ORIGINAL, representative_dataset=samples(), layers=True)
+    verification = litefuse.verify_model(content, ORIGINAL, samples=samples(), layers=True)
     assert verification.verdict == "differs"
     assert faults(verification)[0] in blamed
     file, page = tmp_path / "spoiled.tflite", tmp_path / "page.html"
@@ -155,7 +155,7 @@ def test_spoiled_numbers(tmp_path: Path, what: str, how: float, place: float) ->
 
 
 def test_the_page_of_a_good_file(tmp_path: Path) -> None:
-    verification = litefuse.verify_model(form(), ORIGINAL, representative_dataset=samples(), layers=True)
+    verification = litefuse.verify_model(form(), ORIGINAL, samples=samples(), layers=True)
     file, page = tmp_path / "good.tflite", tmp_path / "page.html"
     file.write_bytes(form())
     save_report(page, file, verification=verification)
@@ -164,8 +164,8 @@ def test_the_page_of_a_good_file(tmp_path: Path) -> None:
 
 def test_a_tolerance_is_what_counts() -> None:
     content = form()
-    assert litefuse.verify_model(content, ORIGINAL, tolerance=1e-4).verdict == "differs"
-    (output,) = litefuse.verify_model(content, ORIGINAL, tolerance=0.1, representative_dataset=samples()).outputs
+    assert litefuse.verify_model(content, ORIGINAL, max_error=1e-4).verdict == "differs"
+    (output,) = litefuse.verify_model(content, ORIGINAL, max_error=0.1, samples=samples()).outputs
     assert (output.verdict, output.explained) == ("equal", None)
 
 
@@ -195,9 +195,9 @@ def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:
     assert "quantization explains" in done.output
     assert CliRunner().invoke(app, [*arguments, "--seed", "1"]).exit_code == 2
     with pytest.raises(LitefuseError, match="replaces inputs"):
-        litefuse.verify_model(given[0], given[1], inputs={}, representative_dataset=samples())
+        litefuse.verify_model(given[0], given[1], inputs={}, samples=samples())
     with pytest.raises(LitefuseError, match="rows"):
-        litefuse.verify_model(given[0], given[1], representative_dataset=[{"rows": np.zeros(3)}])
+        litefuse.verify_model(given[0], given[1], samples=[{"rows": np.zeros(3)}])
 
 
 def test_the_copy_computes_what_the_file_says() -> None:

@@ -22,6 +22,7 @@ from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.metadata.description import Description, Finish
 from litefuse.litert.metadata.finish import finish_file, model_metadata
 from litefuse.litert.metadata.names import original_names, renaming, signature_names
+from litefuse.support.options.conversion import Conversion
 from litefuse.support.report import ChainReport, KernelReport, Report
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
@@ -366,12 +367,12 @@ def test_generated_kernels_keep_files(folder: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("litefuse.kernels.generator.chain_kernels.generate_chains", generate)
     report = Report("m")
-    job = ConversionJob(source=path, output=path, finish=finish)
+    job = ConversionJob(path, path, Conversion(generate_kernels=True), finish=finish)
 
     def convert(_: ConversionJob) -> Report:
         raise AssertionError
 
-    report = with_kernels(report, job, folder / "kernels", convert, lambda _: None, chains=True)
+    report = with_kernels(report, job, folder / "kernels", convert, lambda _: None)
     assert zipfile.ZipFile(path).read("labels.txt") == b"cat\ndog\n"
     assert report.size == path.stat().st_size
     assert run(path, "serve", z=PAIR)["y"].tolist() == [6, 8]
@@ -393,7 +394,7 @@ def test_quantize_keeps_metadata_and_files(folder: Path) -> None:
     assert [each.name for each in facts.associated_files] == ["labels.txt"]
     assert original_names(result.model_bytes)["serve"]["inputs"] == {"again": name}
     assert [(each.original, each.name) for each in result.report.renamed] == [(name, "again")]
-    assert litefuse.verify_model(result, path, tolerance=0.1).ok
+    assert litefuse.verify_model(result, path, max_error=0.1).ok
 
 
 def test_schema_class_reads_the_result(folder: Path) -> None:

@@ -343,5 +343,5 @@ def test_it_goes_to_the_process_that_runs_the_model(tmp_path: Path) -> None:
     path = tmp_path / "model.tflite"
     path.write_bytes(content)
     inputs = {detail["name"]: x for detail in Interpreter(content, custom_ops=[Scaled]).get_input_details()}
-    found = litefuse.benchmark(path, inputs=inputs, custom_ops=[Scaled], calls=1, warm_up=1, ops=False)
+    found = litefuse.benchmark(path, inputs=inputs, custom_ops=[Scaled], repeat=1, warm_up=1, ops=False)
     assert found.measurements[0].warm.count == 1

@@ -128,11 +128,11 @@ from litefuse.conversion.run import run_conversion
 from litefuse.conversion.verify.file_check import FileCheckJob
 from litefuse.conversion.verify.written_file import check_job
 from litefuse.demo import SAVED_MODEL
-from litefuse.support.options.forms import CompositeForms
+from litefuse.support.options.conversion import Conversion
 
 target = Path(sys.argv[1], "model.tflite")
-chosen = {"composites": CompositeForms("inline"), "signatures": ("serving_default",)}
-run_conversion(ConversionJob(SAVED_MODEL, target, quantize="int8", samples=Path(sys.argv[2]), **chosen))
+options = Conversion("int8", composites="inline", signatures=["serving_default"])
+run_conversion(ConversionJob(SAVED_MODEL, target, options, Path(sys.argv[2])))
 check_job(FileCheckJob(target, {}, ()), print)
 print(*opened, sep="\\n")
 """

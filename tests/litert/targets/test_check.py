@@ -251,10 +251,10 @@ def test_memory_is_limited() -> None:
         made.builtin("SUM", [wide, made.tensor("a", (1,), np.int32, value=[1])], [made.output("y", (1,))])
         return serving(made)
 
-    (report,) = litefuse.check(graph(1 << 27), "litert", memory=1 << 30).reports
+    (report,) = litefuse.check(graph(1 << 27), "litert", limits={"memory": 1 << 30}).reports
     assert report.verdict == "inconclusive"
     assert "does not run it on the CPU" in report.not_compared
-    (report,) = litefuse.check(graph(4), "litert", memory=1 << 32).reports
+    (report,) = litefuse.check(graph(4), "litert", limits={"memory": 1 << 32}).reports
     assert report.verdict == "accelerated"
 
 

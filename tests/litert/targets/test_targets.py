@@ -189,9 +189,10 @@ def test_software_that_dies_or_does_not_end() -> None:
         ("FULLY_CONNECTED", "it was told"),
         ("", "its software crashes on the file (SIGSEGV), in the step 'compile the model'"),
     ]
-    (report,) = litefuse.check(dense(), "slow", timeout=3).reports
-    (refused,) = report.refused
-    assert refused.reason == "it took more than 3 seconds in the step 'compile the model'"
+    (report,) = litefuse.check(dense(), "slow", limits=3).reports
+    assert report.table  # of this target, which refuses the op; the limit of time refuses nothing
+    assert [refused.op for refused in report.refused] == ["FULLY_CONNECTED"]
+    assert report.missing.startswith("its software took more than 3 seconds in the step 'compile the model': raise")
     (report,) = litefuse.check(dense(), "broken").reports
     assert report.verdict == "refused"
     assert "KeyError" in report.refused[0].reason

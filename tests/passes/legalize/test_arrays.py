@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.limits import SizeLimits, limited
+from litefuse.support.options.limits import Limits, limited
 from tests.passes.legalize.one_op import Array, Constant, Static, check, converted, counted, normal
 
 F = np.float32
@@ -128,7 +128,7 @@ def test_extremes_of_nothing() -> None:
 def test_tables_of_diagonals_are_limited() -> None:
     x, operands = counted(6, 5), [Constant(np.array([-2, 2], np.int32)), Constant(F(7))]
     size = 8 * 5 * 5  # five diagonals of five numbers
-    with limited(SizeLimits(max_constant_bytes=size - 1)), pytest.raises(LitefuseError, match=f"would be {size} bytes"):
+    with limited(Limits(max_constant_bytes=size - 1)), pytest.raises(LitefuseError, match=f"would be {size} bytes"):
         converted("MatrixDiagPartV3", [x, *operands], [("float32", 2)], {"align": "LEFT_LEFT"})
 
 

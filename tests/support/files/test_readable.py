@@ -18,7 +18,6 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.metadata.description import Finish
 from litefuse.litert.runtime.input_specs import load_arrays
 from litefuse.support.files.readable import check_file, check_there, is_there
-from litefuse.support.options.quantization import quantization_options
 from litefuse.tools.batch_runs.models_file import read_models_file
 from litefuse.tools.cli.app import app
 
@@ -50,7 +49,7 @@ FILES: dict[str, Callable[[Path], object]] = {
     "metadata": lambda path: Finish.of(path, None),
     "models.toml": read_models_file,
     "read_calls": lambda path: read_calls(path, ["Op"]),
-    "recipe": lambda path: quantization_options("recipe", litefuse.Quantization(recipe=str(path))),
+    "recipe": lambda path: litefuse.Quantization(recipe=str(path)).entries,
 }
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from typing import Any, cast
+from dataclasses import replace
+from typing import Any, cast, get_args, get_type_hints
 
 import click
 import cloup
@@ -61,14 +62,14 @@ def test_flags(name: str) -> None:
     ("options", "message"),
     [
         ({"quantize": {"forn": "int8"}}, "quantize has no 'forn'\nDid you mean form?"),
-        ({"quantize": "int7"}, "unknown quantization 'int7'"),
+        ({"quantize": "int7"}, "form is 'int7'\nChoose from dynamic"),
         ({"checks": "much"}, "fusions is 'much'"),
         ({"checks": {"targets": 1.5}}, "targets is 1.5"),
         ({"limits": "5"}, "timeout must be a number of seconds"),
         ({"limits": {"max_ops": 0}}, "max_ops must be a number of at least 1"),
-        ({"graph": "serve"}, "takes a list of names"),
+        ({"graph": 3}, "tags takes a list of names"),
         ({"dtypes": "float16"}, "dtypes is 'float16'\nChoose from keep, narrow, widen"),
-        ({"allow_custom_ops": "Relu"}, "takes a list of names"),
+        ({"allow_custom_ops": ","}, "allow_custom_ops needs names"),
         ({"quantize": {"é": 1}}, "quantize has no 'é'\nIt has form, samples"),
         ({"quantize": {"form": "dynamic", "measure_layers": "no"}}, "measure_layers must be True or False, not 'no'"),
         ({"quantize": {"form": "dynamic", "min_weight_elements": "9"}}, "must be a number of at least 0, not '9'"),
@@ -84,6 +85,9 @@ def test_flags(name: str) -> None:
         ({"quantize": {"io": "uint8"}}, "and 'qat'\nPass one of these as well"),
         ({"quantize": litefuse.Limits(timeout=5)}, "quantize takes Quantization, not Limits"),
         ({"samples": "x.npz"}, "Write quantize=Quantization(samples=...)."),
+        ({"timeout": 5}, "Write limits=Limits(timeout=...)."),
+        ({"labels": "x.txt"}, 'metadata={"labels": path}'),
+        ({"quantize": {"form": "int8", "io": "int8"}}, "io is 'int8'\nIt is False or 'float32'"),
     ],
 )
 def test_groups_are_checked(options: dict[str, Any], message: str) -> None:
@@ -100,6 +104,13 @@ def test_what_stands_for_a_group() -> None:
     assert litefuse.Quantization.of("int8", "quantize") == litefuse.Quantization("int8")
 
 
+def test_models_that_are_none() -> None:
+    with pytest.raises(LitefuseError, match="a model is the path of a LiteRT file, its content, or a result, not 3"):
+        litefuse.diff(b"", cast("Any", 3))
+    with pytest.raises(LitefuseError, match="a folder, or a list of models, not None"):
+        litefuse.batch(cast("Any", None))
+
+
 @pytest.mark.parametrize("model", [None, 3, ["x.tflite"]])
 @pytest.mark.parametrize("function", [litefuse.quantize, litefuse.verify_model, litefuse.benchmark, litefuse.check])
 def test_no_file(function: Any, model: Any) -> None:
@@ -114,6 +125,9 @@ def test_signature_of_a_group() -> None:
     assert {each.kind for each in others} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="Quantization has no 'sample'; it has form, samples"):
         litefuse.Quantization("int8", sample=[])  # pyright: ignore[reportCallIssue]
+    for make in (lambda: cast("Any", litefuse.Quantization)("int8", "x.npz"), lambda: cast("Any", litefuse.Limits)(5)):
+        with pytest.raises(TypeError, match="by position"):
+            make()
 
 
 def test_a_class_of_ones_own() -> None:
@@ -126,6 +140,47 @@ def test_a_class_of_ones_own() -> None:
 
 def test_all_composites_by_their_word() -> None:
     assert RequiredComposites.of("all") == RequiredComposites.of(True) != RequiredComposites.of(False)
+
+
+def test_objects_hold_what_commands_write() -> None:
+    """A text means the same in Python as behind a flag."""
+    options = Conversion(
+        {"form": "int8", "io": "uint8,float32"},
+        graph={"tags": "serve, gpu"},
+        require_fused="checked,a",
+        allow_custom_ops="A,B",
+    )
+    assert (options.quantize.io, options.graph.tags) == (("uint8", False), ("serve", "gpu"))
+    assert options.require_fused == RequiredComposites(("a",), checked=True)
+    assert options.allow_custom_ops == {"A", "B"}
+    assert replace(options, dtypes="keep") == options
+    assert len({litefuse.Quantization("int8", keep_float=["a"]), litefuse.Quantization("int8", keep_float=("a",))}) == 1
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_types_can_be_asked_for(name: str) -> None:
+    function, kind = FUNCTIONS[name]
+    hints = get_type_hints(function)
+    assert hints.keys() == {"model", "return", *(one.name for one in declared_options(kind))}
+    assert litefuse.Quantization in get_args(hints["quantize"])
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "answer"),
+    [
+        (litefuse.verify_model, "representative_dataset", "Write samples."),
+        (litefuse.verify_model, "tolerance", "Write max_error."),
+        (litefuse.verify_model, "calls", "Write repeat."),
+        (litefuse.check, "kernel_modules", "Write kernels."),
+        (litefuse.check, "timeout", "Write limits=Limits(timeout=...)."),
+        (litefuse.benchmark, "memory", "Write limits=Limits(memory=...)."),
+        (litefuse.benchmark, "thread", "Did you mean threads?"),
+    ],
+)
+def test_other_functions_answer_as_convert_does(function: Any, argument: str, answer: str) -> None:
+    with pytest.raises(UnknownArgumentError) as caught:
+        function("x.tflite", **{argument: 1})
+    assert answer in caught.value.hint
 
 
 def test_former_arguments_and_too_many() -> None:

@@ -24,7 +24,7 @@ from litefuse.frontends.saved_model.messages import (
     TensorProto,
     TensorShapeProto,
 )
-from litefuse.support.options.limits import SizeLimits, check_constant, held_bytes, limited
+from litefuse.support.options.limits import Limits, check_constant, held_bytes, limited
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
 
@@ -210,7 +210,7 @@ def test_what_a_model_holds() -> None:
 
 def test_limits_hold_where_they_are_set() -> None:
     check_constant(1 << 20, 0, "a constant")
-    with limited(SizeLimits(max_constant_bytes=1000)):
+    with limited(Limits(max_constant_bytes=1000)):
         check_constant(1008, 1, "a constant")  # int8 that becomes float64
         with pytest.raises(LimitError, match="would be 1,009 bytes"):
             check_constant(1009, 1, "a constant")

@@ -223,10 +223,10 @@ def test_verify_model_calls_another_model_elsewhere(custom_model: Path, tmp_path
     added = model(graph, signatures={"serve": 0})
     assert litefuse.verify_model(custom_model, added, custom_ops=[Doubling]).ok
     kernels = [str(kernel_file(tmp_path))]
-    assert litefuse.verify_model(added, custom_model, kernel_modules=kernels).ok
+    assert litefuse.verify_model(added, custom_model, kernels=kernels).ok
     kernels = [str(kernel_file(tmp_path, AT_INVOKE=DEATHS["SIGABRT"]))]
     with pytest.raises(ModelCrashError, match="SIGABRT"):
-        litefuse.verify_model(added, custom_model, kernel_modules=kernels)
+        litefuse.verify_model(added, custom_model, kernels=kernels)
 
 
 def test_a_kernel_that_cannot_be_sent(custom_model: Path) -> None:

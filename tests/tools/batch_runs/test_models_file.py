@@ -20,7 +20,7 @@ from litefuse.tools.batch_runs.options import keys_of, options_of
 from litefuse.tools.batch_runs.records import key_of, versions_here
 from tests.every import every
 
-NOT_IN_FILES = {"custom_ops", "debug", "expected", "layers", "memory", "on_step", "progress", "timeout"}
+NOT_IN_FILES = {"custom_ops", "debug", "expected", "layers", "on_step", "progress"}
 
 
 def write(folder: Path, text: str) -> Path:
@@ -42,7 +42,9 @@ def write(folder: Path, text: str) -> Path:
 def test_the_options_are_those_of_the_functions(name: Any, function: Any) -> None:
     parameters = inspect.signature(function).parameters.values()
     names = {each.name for each in parameters if each.kind is inspect.Parameter.KEYWORD_ONLY or each.name == "quantize"}
-    assert {*(options_of(name) if isinstance(name, str) else keys_of(name))} == names - NOT_IN_FILES
+    assert {*(options_of(name) if isinstance(name, str) else keys_of(name))} == names - NOT_IN_FILES - (
+        {"limits"} if isinstance(name, str) else set()
+    )
 
 
 def test_a_file(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_a_file(tmp_path: Path) -> None:
         path = "s3://bucket/b"
         batch = 4
         timeout = 5.5
-        verify = { tolerance = 0.01, original = "c" }
+        verify = { max_error = 0.01, original = "c" }
 
         [[model]]
         path = "/d/e.v2"
@@ -95,7 +97,7 @@ def test_a_file(tmp_path: Path) -> None:
     assert one.files == ["é.tflite", "é.dynamic.tflite", "é.small.tflite"]
     assert (one.verify, one.timeout, one.memory) == ({}, 60, 2 << 30)
     assert (two.name, two.path, two.convert, two.timeout) == ("b", "s3://bucket/b", {"batch": 4}, 5.5)
-    assert two.verify == {"tolerance": 0.01, "original": str(tmp_path / "c")}
+    assert two.verify == {"max_error": 0.01, "original": str(tmp_path / "c")}
     assert (three.name, three.verify, three.convert, three.check) == ("e.v2", None, {"batch": 1, "checks": False}, None)
 
 
@@ -108,7 +110,7 @@ def test_a_file(tmp_path: Path) -> None:
         ("[defaults]\nname = 'x'", "name", ""),
         ("[[model]]\npath = 'x'\nquantise = 'dynamic'", "quantise", "quantize"),
         ("[[model]]\npath = 'x'\nin_process = true", "in_process", ""),
-        ("[[model]]\npath = 'x'\nverify = { tolerence = 1 }", "tolerence", "tolerance"),
+        ("[[model]]\npath = 'x'\nverify = { max_eror = 1 }", "max_eror", "max_error"),
         (
             "[[model]]\npath = 'x'\nvariants = [{ quantize = { keep_flaot = [] } }]",
             "keep_flaot",
@@ -254,3 +256,28 @@ def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "m" / "saved_model.pb").write_bytes(b"x")
     assert key_of(entries[0], versions_here(with_tensorflow=False)) != keys[0]
     assert key_of(entries[1], versions_here(with_tensorflow=False)) != keys[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("samples = 'x.npz'", "Write quantize = {samples = ...}."),
+        ("quantize = 'int7'", "form is 'int7'"),
+        ("checks = 'much'", "fusions is 'much'"),
+        ("dtypes = 'float16'", "dtypes is 'float16'"),
+        ("limits = {memory = 'much'}", "memory must be a number of bytes, such as 2G"),
+        ("quantize = {form = 'int8', weight_bits = 3}", "weight_bits is 3"),
+        ("variants = [{quantize = {form = 'int8', io = 'int8'}}]", "io is 'int8'"),
+        ("verify = {tolerance = 1e-3}", "Write max_error."),
+    ],
+)
+def test_values_are_checked_when_the_file_is_read(line: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(LitefuseError, match="model 1") as caught:
+        read_models_file(write(tmp_path, f"[[model]]\npath = 'x'\n{line}"))
+    assert message in str(caught.value)
+
+
+def test_sizes_in_limits(tmp_path: Path) -> None:
+    text = "[[model]]\npath = 'x'\nlimits = {memory = '2G', max_constant_bytes = '1M', timeout = 5}"
+    (entry,), _ = read_models_file(write(tmp_path, text))
+    assert entry.convert == {"limits": {"memory": 2 << 30, "max_constant_bytes": 1 << 20, "timeout": 5}}

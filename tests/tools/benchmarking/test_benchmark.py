@@ -125,7 +125,7 @@ def test_reals_are_quantized_for_a_model_of_integers(tmp_path: Path) -> None:
 def stopping(folder: Path, code: str) -> dict[str, Any]:
     kernels = folder / "kernels.py"
     kernels.write_text(KERNELS.format(code=code))
-    return {"kernel_modules": [str(kernels)]}
+    return {"kernels": [str(kernels)]}
 
 
 def test_a_kernel_that_ends_the_process(tmp_path: Path) -> None:

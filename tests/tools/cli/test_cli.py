@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 import litefuse
 from litefuse.errors import LitefuseError
+from litefuse.support.options.conversion import Conversion
 from litefuse.tools.cli import main
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import REFERENCES, SAVED_MODEL
@@ -185,7 +186,7 @@ def test_options_without_their_names_are_wrong_usage(tmp_path: Path) -> None:
     ],
 )
 def test_options_reach_convert(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], name: str, expected: object
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str, ...], name: str, expected: Any
 ) -> None:
     received: dict[str, Any] = {}
     original = litefuse.convert
@@ -196,7 +197,7 @@ def test_options_reach_convert(
 
     monkeypatch.setattr("litefuse.conversion.api.convert", convert)
     assert run("convert", *option, SAVED_MODEL, "-o", tmp_path / "m.tflite", "-q").code == 0
-    assert received[name] == expected
+    assert Conversion(**{name: received[name]}) == Conversion(**{name: expected})
     assert "require_fused" not in received
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,12 +12,9 @@ import click
 import numpy as np
 import pytest
 
-from litefuse.conversion.job import ConversionJob
 from litefuse.errors import LitefuseError
-from litefuse.support.options.conversion import Conversion, Quantization
-from litefuse.support.options.declared import declared_options
 from litefuse.tools.cli.app import app
-from litefuse.tools.cli.parameters import TARGET
+from litefuse.tools.cli.parameters import TARGET, default_output
 from litefuse.tools.cli.run_job import RunJob
 from litefuse.tools.demo import SAVED_MODEL
 from tests.tools.cli.test_cli import refused, run
@@ -163,17 +159,6 @@ def test_each_option_reaches_the_function(name: str, received: Callable[..., Any
     assert {k: v for k, v in value.items() if k not in own} != {k: v for k, v in without.items() if k not in own}
 
 
-def test_a_conversion_in_python_and_its_job_agree() -> None:
-    known = (*declared_options(Conversion), *declared_options(Quantization))
-    declared = {option.name: option.default for option in known if option.kind is None}
-    of_job = {field.name: field for field in fields(ConversionJob) if field.name in declared}
-    plain = {name: field for name, field in of_job.items() if field.default is not MISSING}
-    assert len(plain) < len(of_job)
-    assert {"allow_custom_ops", "dtypes", "max_error", "rnn"} <= plain.keys()
-    for name, field in plain.items():
-        assert _plain(field.default) == _plain(declared[name]), name
-
-
 @pytest.mark.parametrize(
     ("model", "name"),
     [
@@ -231,3 +216,12 @@ def test_a_wrong_fusion_is_refused_without_options(tmp_path: Path) -> None:
     assert "does not run" not in line
     unchecked = run(*convert, "--require-fused=embedding_matmul", "--check-fusions", "no")
     assert unchecked.code == 0, unchecked
+
+
+def test_a_quantized_file_is_named_after_its_form(tmp_path: Path) -> None:
+    (tmp_path / "größe.tflite").touch()
+    assert default_output(tmp_path / "größe.tflite", ".int8") == Path("größe.int8.tflite")
+    command = app.get_command(None, "quantize")
+    assert command is not None
+    (option,) = (parameter for parameter in command.params if parameter.name == "output")
+    assert not option.required

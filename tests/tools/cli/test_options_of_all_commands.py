@@ -11,8 +11,9 @@ from pathlib import Path
 import click
 import pytest
 
+from litefuse.support.options.names_elsewhere import FORMER, FORMER_FLAGS, NAMES
 from litefuse.tools.cli.app import app
-from litefuse.tools.cli.command import FORMER_COMMANDS, FORMER_OPTIONS, options_of_all_commands
+from litefuse.tools.cli.command import FORMER_COMMANDS, options_of_all_commands
 from litefuse.tools.demo import SAVED_MODEL
 from tests.litert.cpp.test_kernel_library import ONE
 from tests.tools.cli.test_cli import run
@@ -110,13 +111,13 @@ def test_what_prints_no_json_says_so() -> None:
 
 
 def _cases() -> Iterator[tuple[str, str, str]]:
-    for former, now in FORMER_OPTIONS.items():
+    for former, now in FORMER_FLAGS.items():
         command, _, option = former.rpartition(" ")
-        names = [command] if command else [name for name in ALL if name]
-        for name in names:
-            own = {option for parameter in ALL[name].command.params for option in parameter.opts}
-            if command or (option not in own and now.split()[0] in own):
-                yield name, option, now
+        yield command, option, now
+    flags = {f"--{entry.name.replace('_', '-')}": entry.command for entry in NAMES if FORMER in entry.of}
+    for name in filter(None, ALL):
+        own = {option for parameter in ALL[name].command.params for option in parameter.opts}
+        yield from ((name, former, now) for former, now in flags.items() if former not in own and now in own)
 
 
 @pytest.mark.parametrize(("command", "option", "now"), [*_cases()], ids=str)
@@ -145,3 +146,18 @@ def test_an_unknown_option_is_as_unknown_as_before() -> None:
 def test_a_slip_is_answered_with_the_command() -> None:
     assert "Did you mean 'convert'?" in run("conver").err
     assert "Did you mean 'cache'?" in run("doctor", "cach").err
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("--quantize int8 convert m", "--quantize is an option of convert: write it behind the command."),
+        ("--repeat 3 verify m", "--repeat is an option of verify: write it behind the command."),
+        ("--no-such convert m", "No such option"),
+        ("--quantize int8", "No such option"),
+    ],
+)
+def test_an_option_before_its_command(words: str, answer: str) -> None:
+    outcome = run(*words.split())
+    assert outcome.code == 2
+    assert answer in outcome.err

@@ -35,7 +35,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return litefuse.save_report(
         folder / "demo.html",
         result,
-        benchmark=litefuse.benchmark(file, calls=3, custom_ops=[MyCustomFusedOp]),
+        benchmark=litefuse.benchmark(file, repeat=3, custom_ops=[MyCustomFusedOp]),
     )
 
 

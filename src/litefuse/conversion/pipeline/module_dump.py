@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from litefuse.errors import LitefuseError
 from litefuse.support.files.whole_file import write_new
-from litefuse.support.options.ir_dump import IrDump
 
 if TYPE_CHECKING:
     from litefuse.ir.mlir import ir
@@ -65,21 +65,22 @@ class ModuleDump:
     16 elements are left out: a step that changes nothing but these counts as one that changes nothing.
 
     Args:
-        dump: The request; its folder is made or emptied.
+        folder: The folder, which is made or emptied.
+        after: The names of the passes after which the module is written; empty for all that change it.
 
     Raises:
         LitefuseError: The folder cannot be written, or has other files; also raised by the methods.
     """
 
-    def __init__(self, dump: IrDump) -> None:
-        prepare_dump_folder(dump.folder)
-        self._folder = dump.folder
-        self._after = frozenset(dump.after)
+    def __init__(self, folder: Path, after: Collection[str] = ()) -> None:
+        prepare_dump_folder(folder)
+        self._folder = folder
+        self._after = frozenset(after)
         self._number = 0
         self._step = ""
         self._text = ""
         try:
-            self._index: IO[str] = (dump.folder / _INDEX).open("x", encoding="utf-8", errors="backslashreplace")
+            self._index: IO[str] = (folder / _INDEX).open("x", encoding="utf-8", errors="backslashreplace")
             self._write(f"{_HEADER}\n\n")
         except OSError as error:
             raise _unwritten(self._folder, error) from error

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_there
-from litefuse.support.options.quantization import Preprocess, RepresentativeDataset
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 from litefuse.support.progress.stages import Step
 
@@ -204,27 +204,23 @@ _RECORD = "litefuse.conversion.quantization.dataset:record_dataset"
 
 
 def obtain_samples(
-    dataset: RepresentativeDataset,
-    folder: Path,
-    *,
-    preprocess: Preprocess | None = None,
-    announce: Callable[[str], None] = lambda _: None,
+    quantization: Quantization, folder: Path, announce: Callable[[str], None] = lambda _: None
 ) -> Samples:
     """Reads all samples of a dataset into a file; an archive stays a path.
 
     Functions of files run in a process of their own, where they may import TensorFlow.
 
     Args:
-        dataset: The dataset.
+        quantization: The options with samples, and with what makes samples of the images in a folder.
         folder: The folder for the file.
-        preprocess: Makes samples of the images in a folder.
         announce: Called with the progress.
 
     Raises:
         LitefuseError: It is not a dataset, or empty; a function cannot be imported or fails.
     """
-    dataset = local(dataset)
-    check_dataset(dataset, preprocess)
+    check_dataset(quantization)
+    dataset: Any = local(quantization.samples)
+    preprocess = quantization.preprocess
     target = folder / "samples"
     progress = SampleProgress(announce, "samples")
     path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
@@ -249,14 +245,14 @@ def obtain_samples(
         ) from error
 
 
-def check_dataset(dataset: RepresentativeDataset, preprocess: Preprocess | None) -> None:
-    """Checks what can be checked of a dataset before the model is loaded.
+def check_dataset(quantization: Quantization) -> None:
+    """Checks what can be checked of samples before the model is loaded.
 
     Raises:
         LitefuseError: A path leads to nothing, the folder has no images, Pillow is missing, or ``preprocess`` is for
             something else or no function.
     """
-    dataset = local(dataset)
+    dataset, preprocess = local(quantization.samples), quantization.preprocess
     path = os.fspath(cast("str", dataset)) if isinstance(dataset, str | os.PathLike) else ""
     is_folder = bool(path) and not names_function(path) and check_there(path).is_dir()
     if preprocess is not None and not is_folder:

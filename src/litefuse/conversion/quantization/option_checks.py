@@ -3,58 +3,55 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.targets import traits_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.options.conversion import Quantization
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QUANTIZATIONS, QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions, quantization_options, types_of_io
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QuantizationForm
+from litefuse.support.options.quantization import check_combination, recipe_entries
 
 # The forms in which ops take float32 and weights that are smaller.
 _MIXED = frozenset({"auto", "dynamic", "float16"})
 
 
-def check_quantization(
-    quantization: Quantization, target: str | Sequence[str]
-) -> tuple[QuantizationForm | None, QuantizationOptions]:
-    """Checks what was asked of a quantization; returns its form, None if nothing is quantized, and its options.
+def check_quantization(quantization: Quantization, target: tuple[str, ...]) -> Quantization:
+    """Checks what was asked of a quantization; returns it with the entries of its recipe.
 
     Raises:
-        LitefuseError: No such form or combination, samples are lacking or needless, a target does not run what the form
-            makes, or litert-quantizer is not installed.
+        LitefuseError: No such combination, samples are lacking or needless, a target does not run what the form makes,
+            or litert-quantizer is not installed.
     """
-    form = quantization.form
-    if form is not None and form not in QUANTIZATIONS:
-        raise LitefuseError(f"unknown quantization {form!r}", hint=f"Choose from {', '.join(QUANTIZATIONS)}.")
     if quantization.recipe is not None:
-        if form is not None:
+        if quantization.form is not None:
             raise LitefuseError(
-                f"a recipe already says how to quantize each op, so it excludes the quantization {form!r}",
+                f"a recipe already says how to quantize each op, so it excludes the quantization {quantization.form!r}",
                 hint="Leave out one of the two (on the command line, --recipe or --quantize).",
             )
-        form = "recipe"
-    options = quantization_options(form, replace(quantization, recipe=local(quantization.recipe)))
+        quantization = replace(quantization, recipe=recipe_entries(local(quantization.recipe)))
+    form = quantization.scheme
+    check_combination(quantization)
     if form not in {None, "qat"} and importlib.util.find_spec("litert_quantizer") is None:
         raise LitefuseError(
             "quantization needs the package litert-quantizer",
             hint="Install it with `pip install 'litefuse[quantize]'`.",
         )
-    _check_target(form, options, target)
+    _check_target(quantization, target)
     _check_max_error(form, quantization.max_error)
-    _check_samples(form, quantization, options)
+    _check_samples(quantization)
     if quantization.samples is not None:
         from litefuse.conversion.quantization.dataset import check_dataset
 
-        check_dataset(quantization.samples, quantization.preprocess)
+        check_dataset(quantization)
     if quantization.measure_layers and form is None:
         raise LitefuseError(
             "measure_layers measures the effect of quantization, but no form was chosen",
             hint="Pass a form as well (on the command line, --quantize).",
         )
-    return form, options
+    return quantization
 
 
 def _check_max_error(form: QuantizationForm | None, max_error: float | None) -> None:
@@ -73,10 +70,9 @@ def _check_max_error(form: QuantizationForm | None, max_error: float | None) -> 
         )
 
 
-def _check_target(form: QuantizationForm | None, options: QuantizationOptions, target: str | Sequence[str]) -> None:
+def _check_target(options: Quantization, target: tuple[str, ...]) -> None:
     """Checks that a target runs what a form makes."""
-    traits = traits_of(target)
-    named = ", ".join(map(repr, [target] if isinstance(target, str) else target))
+    form, traits, named = options.scheme, traits_of(target), ", ".join(map(repr, target))
     if form in _MIXED and not traits.mixed:
         raise LitefuseError(
             f"the quantization {form!r} is not for the target {named}: tflite-micro, which runs the floating-"
@@ -95,13 +91,18 @@ def _check_target(form: QuantizationForm | None, options: QuantizationOptions, t
             )
 
 
-def _check_samples(form: QuantizationForm | None, quantization: Quantization, options: QuantizationOptions) -> None:
+def needs_ranges(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of a recipe needs ranges of activations."""
+    return entry["algorithm_key"] == "GPTQ" or "activation_tensor_config" in entry.get("op_config", ())
+
+
+def _check_samples(quantization: Quantization) -> None:
     """Checks that there are samples if the form needs them, and what is for some forms only with these."""
-    dataset, preprocess = quantization.samples, quantization.preprocess is not None
-    needs_samples = form in INTEGER_ACTIVATIONS or (form == "recipe" and options.has_integer_activations)
+    form, dataset, preprocess = quantization.scheme, quantization.samples, quantization.preprocess is not None
+    needs_samples = form in INTEGER_ACTIVATIONS or any(map(needs_ranges, quantization.entries))
     takes_samples = needs_samples or form == "auto"
     calibrated = (*INTEGER_ACTIVATIONS, "auto")
-    types = types_of_io(quantization.io)
+    types = quantization.io
     if any(types) and form == "recipe":
         raise LitefuseError("io cannot be combined with a recipe, whose entries INPUT and OUTPUT set it")
     of_integers = form in INTEGER_FORMS or needs_samples

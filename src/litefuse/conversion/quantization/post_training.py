@@ -43,8 +43,8 @@ from litefuse.conversion.quantization.samples import Calls, calls_of
 from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file
 from litefuse.litert.runtime.schema_objects import tensor_name
+from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
-from litefuse.support.options.quantization import QuantizationOptions, QuantizedIo, types_of_io
 from litefuse.support.report.quantized import MixedPrecision
 
 # Why LSTM ops stay in floating point in forms that quantize activations otherwise.
@@ -58,14 +58,11 @@ _TOO_SENSITIVE = "in any smaller form it costs too much of the outputs' accuracy
 def quantize_model(
     path: Path,
     target: Path,
-    form: QuantizationForm,
+    quantization: QuantizationForm | Quantization,
     samples: Samples | None = None,
     *,
-    quantized_io: QuantizedIo = False,
-    options: QuantizationOptions | None = None,
-    max_error: float = 0.0,
+    lookups_of_one_scale: bool = False,
     left: list[FloatLayer] | None = None,
-    layers: bool = False,
     announce: Callable[[str], None] = lambda _: None,
 ) -> Difference:
     """Quantizes a model.
@@ -73,14 +70,11 @@ def quantize_model(
     Args:
         path: A LiteRT model.
         target: The file for the quantized model.
-        form: The form of weights and activations.
+        quantization: The form, or what users choose.
         samples: Inputs to calibrate the ranges of activations, for the forms that need them; with ``auto``, what the
             error is measured on.
-        quantized_io: Whether the inputs and outputs are quantized too, in these forms, and to which integers.
-        options: What users choose beyond the form.
-        max_error: The error up to which ``auto`` makes the model smaller.
+        lookups_of_one_scale: Whether the rows of a table share a scale, too, where activations are integers.
         left: Filled with the recurrent ops that stay in floating point, though the form is of integers.
-        layers: Whether the difference is also measured inside the model.
         announce: Called with the progress.
 
     Raises:
@@ -88,13 +82,14 @@ def quantize_model(
         LitefuseError: An expression or a kind of op names no op of the model, litert-quantizer rejects it, or LiteRT
             does not run the result.
     """
-    options = options or QuantizationOptions()
+    options = Quantization.of(quantization)
+    assert options.scheme is not None
     check_named(path, options)
     calls = None if samples is None else calls_of(samples, path)
-    task = _Task(path, target, form, options, quantized_io, kept_results(path, options), announce)
+    task = _Task(path, target, options.scheme, options, lookups_of_one_scale, kept_results(path, options), announce)
     task.float_layers = left if left is not None else []
-    if form == "auto":
-        task.mix(max_error, calls)
+    if options.scheme == "auto":
+        task.mix(options.max_error or 0.0, calls)
     elif calls is None:
         task.quantize_weights()
     else:
@@ -102,13 +97,13 @@ def quantize_model(
     effect = measured_effect(
         path,
         target,
-        form,
+        options.scheme,
         calls,
         masked=task.masked,
         kept=task.kept,
         reasons=task.reasons | dict(task.float_layers),
         observation=task.observation or CalibrationObserver({}, announce),
-        layers=layers,
+        layers=options.measure_layers,
     )
     return effect._replace(mixed=task.mixed)
 
@@ -121,8 +116,8 @@ class _Task:
         path: The model.
         target: The file for the quantized one.
         form: The form.
-        options: What users choose beyond it.
-        quantized_io: The types of inputs and outputs.
+        options: What users choose.
+        lookups_of_one_scale: Whether the rows of a table share a scale.
         kept: The names of results whose ops the user wants in floating point.
         announce: Called with the progress.
         masked: The names of tensors that stay in floating point for their masks.
@@ -135,8 +130,8 @@ class _Task:
     path: Path
     target: Path
     form: QuantizationForm
-    options: QuantizationOptions
-    quantized_io: QuantizedIo
+    options: Quantization
+    lookups_of_one_scale: bool
     kept: set[str]
     announce: Callable[[str], None]
     masked: set[str] = field(default_factory=set[str])
@@ -198,7 +193,7 @@ class _Task:
         ranges = with_ends_of_rank(1, ranges)
 
         def make_integers(model: Any) -> bool:
-            _, of_outputs = types_of_io(self.quantized_io)
+            _, of_outputs = self.options.io
             self.float_layers += lstms.make_integers(
                 model, inner, ranges, quantized_io=bool(of_outputs), kept=self.kept
             )
@@ -217,7 +212,7 @@ class _Task:
         complete_file(self.target, *edits)
 
     def _recipe(self, facts: ModelFacts) -> Recipe:
-        return recipe_of(self.form, self.options, facts, quantized_io=self.quantized_io)
+        return recipe_of(self.options, replace(facts, lookups_of_one_scale=self.lookups_of_one_scale))
 
 
 def _inner_tensors(model: Any) -> Iterator[str]:

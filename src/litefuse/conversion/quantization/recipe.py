@@ -20,8 +20,9 @@ from typing import Any, TypeAlias
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Graph, Model, Op
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
-from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, QuantizationOptions, QuantizedIo, types_of_io
+from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS
+from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, IntegerType
 
 Recipe: TypeAlias = list[dict[str, Any]]
 """The entries, each with the keys ``regex``, ``operation``, ``algorithm_key`` and ``op_config``."""
@@ -52,29 +53,27 @@ class ModelFacts:
     returned: Collection[str] = ()
     widths: Mapping[str, int] = field(default_factory=dict[str, int])
     real: Collection[str] = ()
+    lookups_of_one_scale: bool = False
 
 
-def recipe_of(
-    form: QuantizationForm, options: QuantizationOptions, facts: ModelFacts, *, quantized_io: QuantizedIo
-) -> Recipe:
-    """Returns the recipe of a form.
+def recipe_of(options: Quantization, facts: ModelFacts) -> Recipe:
+    """Returns the recipe of a quantization.
 
     Args:
-        form: The form of weights and activations.
-        options: What users choose beyond it.
+        options: What users choose.
         facts: What a recipe must know of the model.
-        quantized_io: The types of inputs and outputs, for the forms with integer activations.
     """
-    if form == "recipe":
-        recipe = [dict(entry) for entry in options.recipe] + _left(facts.real)
+    form = options.form
+    if options.entries:
+        recipe = [dict(entry) for entry in options.entries] + _left(facts.real)
     elif form in INTEGER_ACTIVATIONS:
         recipe = _integers(INTEGER_ACTIVATIONS[form], options, facts)
     else:
-        recipe = _weights_alone(form, options, facts)
+        recipe = _weights_alone(options, facts)
     recipe += [_entry(f"(?:{pattern})", _ALL) for pattern in options.keep_float]
     recipe += [_entry("(?:^)", operation) for operation in options.keep_float_ops]
     if form in INTEGER_ACTIVATIONS:  # what stays in floating point are ops: inputs and outputs are what was asked for
-        recipe += _boundaries(INTEGER_ACTIVATIONS[form], quantized_io)
+        recipe += _boundaries(INTEGER_ACTIVATIONS[form], options.io)
         recipe += [_entry(f"(?:^){named(facts.real)}", boundary) for boundary in _BOUNDARIES if facts.real]
     return recipe
 
@@ -84,7 +83,8 @@ def named(results: Collection[str]) -> str:
     return f"^(?:{'|'.join(map(re.escape, sorted(results)))});"
 
 
-def _weights_alone(form: QuantizationForm, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
+def _weights_alone(options: Quantization, facts: ModelFacts) -> Recipe:
+    form = options.form
     if form == "float16":
         casting = _entry(".*", _ALL, _weights(16, dtype="FLOAT"), algorithm=_FLOAT_CASTING)
         return [casting, *_left(facts.returned)]
@@ -104,8 +104,8 @@ def _weights_alone(form: QuantizationForm, options: QuantizationOptions, facts: 
         # LiteRT reads a scale for each channel, and computes with what is behind the only one.
         recipe.append(_entry("^", "DEPTHWISE_CONV_2D", config(8, "CHANNELWISE")))
     by_rows = f"BLOCKWISE_{options.block_size}" if options.block_size else whole
-    if by_rows != whole or options.rotation:
-        algorithm = _ROTATED if options.rotation else _MIN_MAX
+    if by_rows != whole or options.rotate:
+        algorithm = _ROTATED if options.rotate else _MIN_MAX
         recipe += [_entry("(?:)", op, config(bits, by_rows), algorithm=algorithm) for op in _ROW_WISE]
         step = options.block_size or 2
         if others := {result for result, width in facts.widths.items() if width % step}:
@@ -114,9 +114,9 @@ def _weights_alone(form: QuantizationForm, options: QuantizationOptions, facts: 
     return recipe + _left(facts.products_of_constants if form == "dynamic" else facts.returned)
 
 
-def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Recipe:
+def _integers(bits: int, options: Quantization, facts: ModelFacts) -> Recipe:
     granularity = "TENSORWISE" if options.granularity == "tensor" else "CHANNELWISE"
-    rows = "TENSORWISE" if options.lookups_of_one_scale else granularity
+    rows = "TENSORWISE" if facts.lookups_of_one_scale else granularity
     # LiteRT reads a scale for each channel of DEPTHWISE_CONV_2D.
     real = {_ALL: granularity, "DEPTHWISE_CONV_2D": "CHANNELWISE", "EMBEDDING_LOOKUP": rows}
 
@@ -145,10 +145,10 @@ def _integers(bits: int, options: QuantizationOptions, facts: ModelFacts) -> Rec
     return recipe
 
 
-def _boundaries(bits: int, quantized_io: QuantizedIo) -> Recipe:
+def _boundaries(bits: int, quantized_io: tuple[IntegerType, IntegerType]) -> Recipe:
     """Returns the entries of inputs and outputs."""
     boundaries: Recipe = []
-    for boundary, of_integers in zip(_BOUNDARIES, types_of_io(quantized_io), strict=True):
+    for boundary, of_integers in zip(_BOUNDARIES, quantized_io, strict=True):
         config = _static(bits) if of_integers else None
         if config is not None and of_integers == "uint8":
             config["activation_tensor_config"] |= {"dtype": "UINT"}
@@ -235,13 +235,13 @@ def facts_of(path: Path) -> ModelFacts:
     return ModelFacts(products, returned, widths)
 
 
-def check_named(path: Path, options: QuantizationOptions) -> None:
+def check_named(path: Path, options: Quantization) -> None:
     """Checks that each regular expression and each kind of op in options is of ops that the model has.
 
     Raises:
         LitefuseError: One is not; or an entry of the recipe is not one that litert-quantizer takes.
     """
-    if not (options.keep_float or options.keep_float_ops or options.recipe):
+    if not (options.keep_float or options.keep_float_ops or options.entries):
         return
     scopes = {
         "".join(f"{graph.tensor(output).name};" for output in (op.outputs or op.inputs) if output >= 0): op.name
@@ -252,7 +252,7 @@ def check_named(path: Path, options: QuantizationOptions) -> None:
     present = {OTHER_NAMES.get(name, name) for name in scopes.values()}
     for name in options.keep_float_ops:
         _check_operation(name, present, "keep_float_ops")
-    for number, entry in enumerate(options.recipe, 1):
+    for number, entry in enumerate(options.entries, 1):
         where = f"recipe, entry {number}"
         _check_entry(entry, where)
         if entry["operation"] not in {"*", "INPUT", "OUTPUT"}:
@@ -260,7 +260,7 @@ def check_named(path: Path, options: QuantizationOptions) -> None:
         _check_pattern(str(entry["regex"]), scopes, where)
 
 
-def kept_results(path: Path, options: QuantizationOptions) -> set[str]:
+def kept_results(path: Path, options: Quantization) -> set[str]:
     """Returns the names of the results of ops that the user wants in floating point."""
     if not (options.keep_float or options.keep_float_ops):
         return set()

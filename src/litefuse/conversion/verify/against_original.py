@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,9 +34,13 @@ from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.support.files.readable import check_there
 from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
+from litefuse.support.options.limits import Limits
 from litefuse.support.options.names import listed_names, refuse_one_string
 from litefuse.support.options.quantization import Preprocess, RepresentativeDataset
+from litefuse.support.processes.limits import chosen_limits, processes_limited
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
 
@@ -47,6 +51,7 @@ _T = TypeVar("_T")
 _TOLERANCE = 1e-4
 
 
+@answering(limits=Limits)
 def verify_model(
     model: ConversionResult | str | os.PathLike[str] | bytes,
     original: object = None,
@@ -54,18 +59,19 @@ def verify_model(
     signatures: Iterable[str] | None = None,
     inputs: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]] | None = None,
     expected: Mapping[str, npt.ArrayLike] | None = None,
-    representative_dataset: RepresentativeDataset | None = None,
+    samples: RepresentativeDataset | None = None,
     preprocess: Preprocess | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
-    calls: int = 2,
-    tolerance: float | None = None,
-    coverage_seconds: float = 120.0,
+    repeat: int = 2,
+    max_error: float | None = None,
+    coverage: float = 120.0,
     tags: Iterable[str] | None = None,
     custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
-    kernel_modules: Iterable[str] = (),
+    kernels: Iterable[str] = (),
     allow_side_effects: bool = False,
     layers: bool = False,
+    limits: Limits | Mapping[str, Any] | float | None = None,
     progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Verification:
@@ -89,26 +95,27 @@ def verify_model(
         signatures: The keys of the signatures to call; None for all of the LiteRT model.
         inputs: The inputs by name, or several such mappings, for the only signature that is called.
         expected: The expected outputs of the first call, by name, in place of an original.
-        representative_dataset: Samples to call the model with, one after the other, in place of inputs, as
+        samples: Samples to call the model with, one after the other, in place of inputs, as
             :func:`litefuse.convert` takes them: real numbers, even if the model's inputs are integers.
         preprocess: Makes a sample of each image of a folder.
         shapes: Shapes of drawn inputs by their names.
         seed: The seed of drawn inputs.
-        calls: How often each signature is called with each of the inputs, or with drawn ones.
-        coverage_seconds: How long the model may be called to pick every row of its tables, and every word of its
+        repeat: How often each signature is called with each of the inputs, or with drawn ones.
+        coverage: How many seconds the model may be called to pick every row of its tables, and every word of its
             vocabularies, that have up to 50,000.
-        tolerance: The allowed error of an output. The error of real numbers is the largest difference, relative to the
+        max_error: The allowed error of an output. The error of real numbers is the largest difference, relative to the
             largest expected value; of other values, the share that differs. None: 1e-4, and the outputs of a quantized
             model are judged by its quantization. They are equal up to three times the error that rounding explains,
             if no op inside differs by more than its own rounding and that of its weights explain.
         tags: The tags of the graph in a SavedModel.
         custom_ops: Kernels to use before all others.
-        kernel_modules: Files and names of modules that register kernels, and libraries of native ones, loaded in the
+        kernels: Files and names of modules that register kernels, and libraries of native ones, loaded in the
             process that runs the model.
         allow_side_effects: Run the original even if its signatures have ops that write or read files, run code or open
             connections; see :mod:`litefuse.conversion.verify.side_effects`.
         layers: Also compare the tensors inside the model, in the call that differs most, with those of the same names
             in the original. The model that gets the verdict runs without that.
+        limits: What it may take: seconds for all, or ``litefuse.Limits(timeout, memory)``; None for no limit.
         progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with each step.
 
@@ -127,14 +134,14 @@ def verify_model(
         raise LitefuseError("expected outputs require inputs")
     if expected is not None and layers:
         raise LitefuseError("comparing layers requires an original")
-    if representative_dataset is not None and (inputs is not None or expected is not None):
-        raise LitefuseError("a representative dataset replaces inputs, and has no expected outputs")
-    if preprocess is not None and representative_dataset is None:
+    if samples is not None and (inputs is not None or expected is not None):
+        raise LitefuseError("samples replace inputs, and have no expected outputs")
+    if preprocess is not None and samples is None:
         raise LitefuseError("preprocess requires a folder of images")
-    refuse_one_string(kernel_modules, "kernel_modules")
+    refuse_one_string(kernels, "kernels")
     tags = listed_names(tags, "tags")
-    if calls < 1:
-        raise LitefuseError(f"a model cannot be called {calls} times")
+    if repeat < 1:
+        raise LitefuseError(f"a model cannot be called {repeat} times")
     if (path := path_of(original)) is not None:
         check_there(path)
     name, content = name_and_content(model)
@@ -145,23 +152,25 @@ def verify_model(
         listed_names(signatures, "signatures"),
         custom_ops=kernels_by_value(custom_ops),
         registered=registered_by_value(),
-        kernel_modules=tuple(kernel_modules),
+        kernel_modules=tuple(kernels),
         inputs=None if inputs is None else _arrays(inputs),
-        times=calls if expected is None else 1,
+        times=repeat if expected is None else 1,
         seed=seed,
         shapes=drawn_shapes(shapes),
-        tolerance=_TOLERANCE if tolerance is None else tolerance,
-        seconds=coverage_seconds,
+        tolerance=_TOLERANCE if max_error is None else max_error,
+        seconds=coverage,
     )
+    chosen = Limits.of(limits, "limits")
     with (
+        processes_limited(chosen_limits(chosen.timeout, chosen.memory)),
         shown_progress(f"Verifying {name}", show=progress, also=on_step) as announce,
         make_temporary_folder() as folder,
     ):
-        if representative_dataset is not None:
-            samples = obtain_samples(representative_dataset, Path(folder), preprocess=preprocess, announce=announce)
-            job = replace(job, samples=samples)
+        if samples is not None:
+            given = Quantization(samples=samples, preprocess=preprocess)
+            job = replace(job, samples=obtain_samples(given, Path(folder), announce))
         if expected is None:
-            manner = _Manner(allow_side_effects, layers, is_quantized_file(content), tolerance is None)
+            manner = _Manner(allow_side_effects, layers, is_quantized_file(content), max_error is None)
             return _against(original, job, name, tags, announce, manner)
         ran = run_job(job, name, announce)
         ran = ran._replace(rounds=[ran.rounds[0][:1]], results=[ran.results[0][:1]])

@@ -34,7 +34,7 @@ from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.options.forms import CompositeForms
+from litefuse.support.options.conversion import Conversion, Graph
 from litefuse.support.processes.process import run_alone, run_in_worker
 from litefuse.support.result import ConversionResult
 
@@ -333,20 +333,19 @@ def _tensorflow_reference(
 
     def moves(rounds: Sequence[Sequence[Call]], outputs: Outputs) -> list[list[Arrays]]:
         (calls,) = rounds
-        wanted: dict[str, Any] = {"signatures": tuple(outputs), "tags": tags}
-        if folder.is_file():  # a frozen graph
-            wanted = {"input_arrays": tuple(calls[0].inputs), "output_arrays": outputs[calls[0].signature]}
+        is_frozen = folder.is_file()
+        graph = Graph(inputs=calls[0].inputs, outputs=outputs[calls[0].signature]) if is_frozen else Graph(tags=tags)
+        options = Conversion(
+            signatures=None if is_frozen else tuple(outputs),
+            graph=graph,
+            allow_custom_ops=True,
+            dtypes="narrow",
+            composites="inline",
+            rnn="loop",
+            checks=False,
+        )
         with make_temporary_folder() as temporary:
-            conversion = ConversionJob(
-                folder,
-                Path(temporary, "inlined.tflite"),
-                **wanted,
-                allow_custom_ops=True,
-                dtypes="narrow",
-                composites=CompositeForms("inline"),
-                rnn="loop",
-                check_fusions=False,
-            )
+            conversion = ConversionJob(folder, Path(temporary, "inlined.tflite"), options)
             run_in_worker(_CONVERSION, conversion, lambda step: announce(f"call the original: {step}"))
             if _op_names(str(conversion.output)) <= _op_names(job.model):  # nothing is hidden: the file's own ops count
                 return [[{} for _ in calls]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
-from litefuse.errors import InterpreterError
+from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.differences.changes import SizeChange, ValueChange
 from litefuse.litert.differences.compared_model import ComparedModel
 from litefuse.litert.differences.model_diff import ModelDiff
@@ -40,6 +40,9 @@ def diff(
     Raises:
         InterpreterError: One of them cannot be read, is not a LiteRT model, or is damaged.
     """
+    for model in (before, after):
+        if not isinstance(cast("object", model), (str, os.PathLike, bytes, ConversionResult)):
+            raise LitefuseError(f"a model is the path of a LiteRT file, its content, or a result, not {model!r}")
     a, b = (ComparedModel.of(model.path if isinstance(model, ConversionResult) else model) for model in (before, after))
     try:
         return _compared(a, b)

@@ -4,41 +4,44 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.declared import Options, documented, group_of, option
+from litefuse.support.options.declared import Options, declared_options, documented, option
 from litefuse.support.options.forms import (
     DTYPES,
     QUANTIZATIONS,
     RNN_FORMS,
-    CompositeForm,
+    CompositeForms,
     Dtypes,
     QuantizationForm,
+    RequiredComposites,
     RnnForm,
 )
-from litefuse.support.options.limits import MAX_CONSTANT_BYTES, MAX_OPS
+from litefuse.support.options.input_shapes import InputShapes
+from litefuse.support.options.limits import Limits, local_folder
+from litefuse.support.options.names import all_names, listed_names, names_in
 from litefuse.support.options.quantization import (
     GRANULARITIES,
     WEIGHT_BITS,
     Granularity,
+    IntegerType,
     Preprocess,
-    QuantizedIo,
     RecipeEntries,
     RepresentativeDataset,
     Rotation,
     WeightBits,
+    recipe_entries,
+    types_of_io,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _FORM = "Quantization"
 _READING = "What is read"
 _FILE = "The written file"
 _OPS = "Ops"
 _CHECKS = "Checks"
-_LIMITS = "Limits"
 _DEBUGGING = "Debugging"
 
 
@@ -71,9 +74,11 @@ class Quantization(Options):
         "Otherwise: RGB, resized, with values 0 to 255 if the model scales them or takes integers, else 0 to 1.",
         metavar="FILE.py:FUNCTION",
         group=_FORM,
+        path="read",
     )
-    io: QuantizedIo = option(
+    io: tuple[IntegerType, IntegerType] = option(
         default=False,
+        converter=types_of_io,
         help="With int8, int16 and qat, also make inputs and outputs integers: integer (the form's own type) or, with "
         "int8, uint8; or two types, for inputs and outputs, one of which may be float32.",
         python="True is integer, False is float32.",
@@ -117,15 +122,17 @@ class Quantization(Options):
         least=0,
         otherwise="1024 with dynamic, 0 with weights",
     )
-    keep_float: Iterable[str] = option(
+    keep_float: tuple[str, ...] = option(
         default=(),
+        converter=all_names,
         help="Keep in float the ops whose output name matches one of these regular expressions.",
         group=_FORM,
         metavar="REGEX",
         is_repeated=True,
     )
-    keep_float_ops: Iterable[str] = option(
+    keep_float_ops: tuple[str, ...] = option(
         default=(),
+        converter=all_names,
         help="Keep all ops of these kinds in float, such as SOFTMAX.",
         group=_FORM,
         flag="--keep-float-op",
@@ -147,22 +154,43 @@ class Quantization(Options):
         least=0,
     )
 
+    @classmethod
+    def of(
+        cls, value: QuantizationForm | Quantization | Mapping[str, Any] | None, argument: str = "it"
+    ) -> Quantization:
+        """Makes it of what a user gave: an object, a mapping, or the form."""
+        return cls._of(value, argument)
+
+    @property
+    def scheme(self) -> QuantizationForm | None:
+        """The form, of which a recipe is one; None if nothing is quantized."""
+        return "recipe" if self.recipe is not None else self.form
+
+    @property
+    def entries(self) -> tuple[Mapping[str, Any], ...]:
+        """The entries of the recipe; none without a recipe."""
+        return () if self.recipe is None else recipe_entries(self.recipe)
+
+    @property
+    def block_size(self) -> int:
+        """How many weights in a row share a scale; 0 if they are not in blocks."""
+        kind, _, size = self.granularity.partition(":")
+        return int(size) if kind == "block" else 0
+
+    def text(self) -> str:
+        """Returns what differs from the form's own choices, for reports; empty if nothing does."""
+        choices = [f"int{self.weight_bits} where LiteRT has kernels for it"] if self.weight_bits != 8 else []
+        if self.block_size:
+            choices.append(f"a scale for each {self.block_size}")
+        elif self.granularity != "channel":
+            choices.append("a scale for each tensor")
+        if self.rotate:
+            choices.append("rotated")
+        return ", ".join(choices)
+
 
 @documented
-class WrittenFileChecks(Options):
-    """The checks of a written file."""
-
-    file: bool = option(
-        default=True,
-        help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
-        flag="--check-file/--no-check-file",
-        group=_CHECKS,
-        is_switch=True,
-    )
-
-
-@documented
-class Checks(WrittenFileChecks):
+class Checks(Options):
     """The checks of a conversion. ``True`` stands for the defaults, ``False`` for none."""
 
     fusions: bool | Literal["thorough"] = option(
@@ -191,41 +219,50 @@ class Checks(WrittenFileChecks):
         choices=("yes", "no", "required"),
     )
 
-    @classmethod
-    def of(cls, value: Any, argument: str) -> Self:
-        if value is True:
-            return cls()
-        if value is False:
-            return cls(fusions=False, file=False, targets=False)
-        if isinstance(value, str):
-            return cls(fusions=cast("Any", value))
-        return super().of(value, argument)
+    file: bool = option(
+        default=True,
+        help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
+        flag="--check-file/--no-check-file",
+        group=_CHECKS,
+        is_switch=True,
+    )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, others in (("fusions", "thorough"), ("targets", "required")):
-            value = getattr(self, name)
-            if not isinstance(value, bool) and value != others:
-                raise LitefuseError(f"checks: {name} is {value!r}", hint=f"It is True, False or {others!r}.")
+    @classmethod
+    def of(cls, value: bool | Literal["thorough"] | Checks | Mapping[str, Any] | None, argument: str = "it") -> Checks:
+        """Makes the checks of what a user gave."""
+        if value is False:
+            return cls(**{known.name: False for known in declared_options(cls) if known.default is True})
+        return cls() if value is True else cls._of(value, argument)
+
+
+def _of_graph(value: str | Iterable[str] | None, argument: str = "it") -> tuple[str, ...] | None:
+    return None if value is None else names_in(value, argument)
 
 
 @documented
 class Graph(Options):
     """The part of a SavedModel's or a frozen graph that is converted."""
 
-    tags: Collection[str] | None = option(
-        default=None, help="The tags of the graph to convert.", metavar="A,B", group=_READING, otherwise="serve"
-    )
-    inputs: Iterable[str] | None = option(
+    tags: tuple[str, ...] | None = option(
         default=None,
+        help="The tags of the graph to convert.",
+        metavar="A,B",
+        group=_READING,
+        otherwise="serve",
+        converter=_of_graph,
+    )
+    inputs: tuple[str, ...] | None = option(
+        default=None,
+        converter=_of_graph,
         help="The tensors that are a frozen graph's inputs, node or node:index, and their names.",
         flag="--input-arrays",
         metavar="A,B",
         group=_READING,
         otherwise="its placeholders",
     )
-    outputs: Iterable[str] | None = option(
+    outputs: tuple[str, ...] | None = option(
         default=None,
+        converter=_of_graph,
         help="The tensors that are a frozen graph's outputs.",
         flag="--output-arrays",
         metavar="A,B",
@@ -233,61 +270,29 @@ class Graph(Options):
         otherwise="the one that nothing reads",
     )
 
-
-@documented
-class ProcessOptions(Options):
-    """The limits of the processes that convert or quantize."""
-
-    timeout: float | None = option(default=None, help="Stop after this many seconds.", flag="-")
-    memory: int | None = option(
-        default=None,
-        help="Stop if a process needs more bytes of memory than this; mapped files do not count. Linux only.",
-        flag="-",
-    )
-    temporary_folder: str | os.PathLike[str] | None = option(
-        default=None,
-        help="The folder for the model until it is saved: a large one is saved faster on the same file system.",
-        flag="-",
-        path="written",
-        otherwise="the system's",
-    )
-
-
-@documented
-class Limits(ProcessOptions):
-    """The limits of a conversion: time, memory and sizes."""
-
-    max_ops: int = option(
-        default=MAX_OPS,
-        help="The most ops that the model may have once its calls are inlined: a small file may describe any number.",
-        group=_LIMITS,
-        metavar="N",
-        least=1,
-    )
-    max_constant_bytes: int = option(
-        default=MAX_CONSTANT_BYTES,
-        help="The most bytes of new constants, each and together, beyond those in the model's files.",
-        group=_LIMITS,
-        metavar="BYTES",
-        least=1,
-        is_bytes=True,
-    )
+    @classmethod
+    def of(cls, value: Graph | Mapping[str, Any] | None, argument: str = "it") -> Graph:
+        """Makes it of what a user gave."""
+        return cls._of(value, argument)
 
 
 @documented
 class Debugging(Options):
     """Ways to look into a conversion."""
 
-    dump_ir: str | os.PathLike[str] | None = option(
+    dump_ir: Path | None = option(
         default=None,
+        kw_only=False,
+        converter=local_folder,
         help="Write the MLIR module as text after each pass that changes it, and index.txt with the time of every "
         "pass, to this folder. It must be new, empty or from an earlier conversion.",
         group=_DEBUGGING,
         metavar="DIR",
         path="written",
     )
-    dump_ir_after: str | Iterable[str] = option(
+    dump_ir_after: tuple[str, ...] = option(
         default=(),
+        converter=all_names,
         help="With {dump_ir}, write the module only after these passes.",
         group=_DEBUGGING,
         metavar="PASS",
@@ -300,14 +305,29 @@ class Debugging(Options):
         is_switch=True,
     )
 
+    @classmethod
+    def of(
+        cls, value: Debugging | Mapping[str, Any] | str | os.PathLike[str] | None, argument: str = "it"
+    ) -> Debugging:
+        """Makes it of what a user gave: an object, a mapping, or the folder."""
+        return cls._of(value, argument)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dump_ir_after and self.dump_ir is None:
+            raise LitefuseError(
+                "dump_ir_after is given without dump_ir",
+                hint="Pass dump_ir as well (on the command line, --dump-ir DIR).",
+            )
+
 
 class Writing(Options):
     """The options of files that are written, with or without a conversion."""
 
-    quantize: QuantizationForm | Quantization | Mapping[str, Any] | None = group_of(
-        Quantization,
+    quantize: Quantization = option(
         default=None,
         kw_only=False,
+        converter=Quantization.of,
         help="The form of a quantization, or a ``litefuse.Quantization`` with more of it.",
     )
     min_runtime: str | None = option(
@@ -361,19 +381,28 @@ class OnSteps(Options):
             raise LitefuseError(f"on_step must be a function, not {self.on_step!r}")
 
 
+def _allowed(value: bool | str | Collection[str], argument: str = "it") -> bool | Literal["never"] | frozenset[str]:
+    if isinstance(value, bool) or value == "all":
+        return bool(value)
+    return "never" if value == "never" else frozenset(names_in(value, argument))
+
+
 class Conversion(OnSteps, Writing):
     """The options of :func:`litefuse.convert`."""
 
-    signatures: Iterable[str] | None = option(
+    signatures: tuple[str, ...] | None = option(
         default=None,
+        converter=listed_names,
         help="The signatures to convert.",
         flag="--signature",
         metavar="KEY",
         is_repeated=True,
         otherwise="all",
     )
-    graph: Graph | Mapping[str, Any] | None = group_of(
-        Graph, default=None, help="The tags of a SavedModel, inputs and outputs of a frozen graph: ``litefuse.Graph``."
+    graph: Graph = option(
+        default=None,
+        help="The tags of a SavedModel, inputs and outputs of a frozen graph: ``litefuse.Graph``.",
+        converter=Graph.of,
     )
     shapes: Mapping[str, Sequence[int | None]] | None = option(
         default=None,
@@ -386,16 +415,18 @@ class Conversion(OnSteps, Writing):
     batch: int | None = option(
         default=None, help="The batch size: the first size of every input whose first size is not fixed.", metavar="N"
     )
-    target: str | Iterable[str] = option(
+    target: tuple[str, ...] = option(
         default="cpu",
+        converter=all_names,
         help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU "
         "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), or OpenVINO (openvino). For gpu, micro and "
         "ethos-u, recurrent layers become one op or are unrolled, and all sizes are fixed: the batch is 1 unless "
         "{batch} or {shapes} sets it. For litert and openvino, recurrent layers are loops.",
         is_repeated=True,
     )
-    composites: CompositeForm | Mapping[str, CompositeForm] = option(
+    composites: CompositeForms = option(
         default="fuse",
+        converter=CompositeForms.of,
         help="What composites become, all or the named one: fuse (apply their fusion), builtin (the same, but never a "
         "custom op), custom (a custom op), keep (a STABLEHLO_COMPOSITE, which carries its body), generate (the same, "
         "with a C++ kernel generated from the body, in a folder beside the model), inline (their body). For recognized "
@@ -408,15 +439,17 @@ class Conversion(OnSteps, Writing):
         help="What recurrent layers become: one op, a loop (unless annotated), or whichever is faster.",
         choices=RNN_FORMS,
     )
-    require_fused: bool | Collection[str] = option(
+    require_fused: RequiredComposites = option(
         default=False,
+        converter=RequiredComposites.of,
         help="Fail unless composites are fused: all, or those with these names or patterns. With 'checked', also fail "
         "unless each was compared with its body.",
         python="True is all.",
         metavar="all|[checked,]NAME,...",
     )
-    allow_custom_ops: bool | Literal["never"] | Collection[str] = option(
+    allow_custom_ops: bool | Literal["never"] | frozenset[str] = option(
         default=False,
+        converter=_allowed,
         help="Which TensorFlow ops become custom ops: all that LiteRT lacks (all), none (never), or the named ones in "
         "any case. Otherwise those that LiteRT lacks and litefuse has a kernel for.",
         python="True is all.",
@@ -437,23 +470,50 @@ class Conversion(OnSteps, Writing):
         is_switch=True,
         group=_OPS,
     )
-    checks: bool | Literal["thorough"] | Checks | Mapping[str, Any] = group_of(
-        Checks, default=True, help="What is checked: True, False, ``thorough``, or ``litefuse.Checks``."
+    checks: Checks = option(
+        default=True, help="What is checked: True, False, ``thorough``, or ``litefuse.Checks``.", converter=Checks.of
     )
-    limits: Limits | Mapping[str, Any] | float | None = group_of(
-        Limits, default=None, help="What the conversion may take: seconds, or ``litefuse.Limits``."
+    limits: Limits = option(
+        default=None, help="What the conversion may take: seconds, or ``litefuse.Limits``.", converter=Limits.of
     )
-    debug: Debugging | Mapping[str, Any] | str | os.PathLike[str] | None = group_of(
-        Debugging, default=None, help="A folder for the modules of the conversion, or ``litefuse.Debugging``."
+    debug: Debugging = option(
+        default=None,
+        help="A folder for the modules of the conversion, or ``litefuse.Debugging``.",
+        converter=Debugging.of,
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.input_shapes  # noqa: B018  it checks them
+
+    @property
+    def input_shapes(self) -> InputShapes:
+        """The shapes to set for the inputs."""
+        return InputShapes.of(self.shapes, self.batch)
+
+    @property
+    def chosen_ops(self) -> frozenset[str]:
+        """The ops that become custom ops in any case."""
+        return self.allow_custom_ops if isinstance(self.allow_custom_ops, frozenset) else frozenset()
+
+    @property
+    def to_send(self) -> Conversion:
+        """These options for another process, without what runs in this one."""
+        return replace(self, on_step=_silent, quantize=replace(self.quantize, samples=None, preprocess=None))
 
 
 class FileQuantization(OnSteps, Writing):
     """The options of :func:`litefuse.quantize`."""
 
-    checks: bool | WrittenFileChecks | Mapping[str, Any] = group_of(
-        WrittenFileChecks, default=True, help="Whether the written file is checked, or ``litefuse.Checks(file=...)``."
+    checks: Checks = option(
+        default=True,
+        help="Whether the written file is checked, or ``litefuse.Checks(file=...)``.",
+        converter=Checks.of,
+        only=("file",),
     )
-    limits: ProcessOptions | Mapping[str, Any] | float | None = group_of(
-        ProcessOptions, default=None, help="What the quantization may take: seconds, or ``litefuse.Limits``."
+    limits: Limits = option(
+        default=None,
+        help="What the quantization may take: seconds, or ``litefuse.Limits``.",
+        converter=Limits.of,
+        only=("timeout", "memory", "temporary_folder"),
     )

@@ -11,9 +11,9 @@ import inspect
 import os
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import Field, field, fields
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ForwardRef, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 from litefuse.errors import LitefuseError, UnknownArgumentError
 from litefuse.support.options.names import nearest
@@ -26,6 +26,7 @@ _P = ParamSpec("_P")
 _Model = TypeVar("_Model")
 _Options = TypeVar("_Options", bound="Options")
 _Result = TypeVar("_Result")
+_Function = TypeVar("_Function", bound="Callable[..., Any]")
 # The name of another option in a help text.
 _REFERENCE = re.compile(r"\{(\w+)\}")
 
@@ -46,6 +47,7 @@ class Option(NamedTuple):
         is_bytes: Whether it is a number of bytes, which may be ``2G``.
         python: What is said beside that of it as an argument in Python.
         otherwise: What the default does, where that is none of the values.
+        of: What makes the value that the option holds of the one that a user gives.
     """
 
     help: str
@@ -60,23 +62,34 @@ class Option(NamedTuple):
     is_bytes: bool = False
     python: str = ""
     otherwise: str = ""
+    of: Callable[..., Any] | None = None
 
 
-def option(*, default: Any, help: str, kw_only: bool = True, **known: Any) -> Any:  # noqa: A002  as click calls it
+def option(
+    *,
+    default: Any,
+    help: str,  # noqa: A002  as click calls it
+    kw_only: bool = True,
+    converter: Callable[..., Any] | None = None,
+    only: tuple[str, ...] = (),
+    **known: Any,
+) -> Any:
     """Declares an option of a class.
 
     Args:
-        default: Its default.
+        default: Its default, as users give it.
         help: What it is for.
         kw_only: Whether it is given by its name alone.
+        converter: What makes the option's value of the one that a user gives, whose type is that of its argument. That
+            of another class's options groups them: it takes an object, a mapping, or the value of their first.
+        only: The options of a group that have an effect here; empty for all.
         **known: What else is known of it, see :class:`Option`.
     """
-    return field(default=default, kw_only=kw_only, metadata={"option": Option(help, **known)})
-
-
-def group_of(kind: type[Options], *, default: Any, help: str, kw_only: bool = True) -> Any:  # noqa: A002
-    """Declares the options of another class as one: an object, a mapping, or the value of the class's first field."""
-    return field(default=default, kw_only=kw_only, metadata={"option": Option(help), "kind": kind})
+    kind = getattr(converter, "__self__", None)
+    metadata: dict[str, Any] = {"option": Option(help, of=converter, **known), "only": only}
+    if isinstance(kind, type) and issubclass(kind, Options):
+        metadata["kind"] = kind
+    return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
 class Declared(NamedTuple):
@@ -88,6 +101,7 @@ class Declared(NamedTuple):
         default: Its default.
         option: What else is known of it.
         kind: The class of the options that it groups; None for a single one.
+        only: The names of those in the group that have an effect; empty for all.
     """
 
     name: str
@@ -95,6 +109,13 @@ class Declared(NamedTuple):
     default: Any
     option: Option
     kind: type[Options] | None
+    only: tuple[str, ...]
+
+    @property
+    def inner(self) -> tuple[Declared, ...]:
+        """The options of a group."""
+        known = declared_options(self.kind) if self.kind is not None else ()
+        return tuple(one for one in known if not self.only or one.name in self.only)
 
     @property
     def flag(self) -> str:
@@ -106,24 +127,40 @@ class Declared(NamedTuple):
         """The values that there are in Python, where yes and no are True and False."""
         return tuple({"yes": True, "no": False}.get(choice, choice) for choice in self.option.choices)
 
+    def about(self, shown: Callable[[str], str], quoted: Callable[[Any], str]) -> str:
+        """Returns what it is for, its values and its default.
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, group_of))
+        Args:
+            shown: Writes text as the place wants it.
+            quoted: Writes a value.
+        """
+        text = shown(help_text(f"{self.option.help} {self.option.python}".strip()))
+        if self.values:
+            text += f" One of {', '.join(map(quoted, self.values))}."
+        plain = self.default is not None and not callable(self.default)
+        default = self.option.otherwise or (quoted(self.default) if plain else "")
+        return f"{text} Default: {default}." if default else text
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 class Options(Record):
     """Options that belong together."""
 
     def __post_init__(self) -> None:
-        """Checks the kinds of values that Python would take for something else, or not compare.
+        """Makes the values that the options hold of those that were given.
 
         Raises:
             LitefuseError: One is not what its option takes.
         """
         for declared in declared_options(type(self)):
             value = getattr(self, declared.name)
-            if (value is not None or declared.default is not None) and (wanted := _wanted(declared, value)):
-                raise LitefuseError(f"{declared.name} must be {wanted}, not {value!r}")
+            if value is not None or declared.default is not None:
+                _check(declared, value)
+            if declared.option.of is not None:
+                vars(self)[declared.name] = declared.option.of(value, declared.name)
 
     @classmethod
-    def of(cls, value: Any, argument: str) -> Self:
+    def _of(cls, value: Any, argument: str) -> Self:
         """Returns the options that a user gave: as an object, as a mapping, or as the first of them; None: defaults.
 
         Raises:
@@ -147,18 +184,22 @@ class Options(Record):
         return cls(**given)
 
 
-def _wanted(declared: Declared, value: object) -> str:
-    """Returns what the option takes, if the value is something else; empty if it may fit."""
-    known = declared.option
-    if known.is_switch:
-        return "" if isinstance(value, bool) else "True or False"
-    if known.path == "written":
-        return "" if isinstance(value, (str, os.PathLike)) else "a path"
+def _check(declared: Declared, value: object) -> None:
+    """Refuses values that Python would take for something else, or not compare."""
+    known, wanted = declared.option, ""
     number = "__index__" if declared.annotation.startswith("int") else "__float__"  # numpy's have them, too
     is_number = hasattr(value, number) and not isinstance(value, (bool, type))
-    if known.least is not None and not (is_number and cast("float", value) >= known.least):
-        return f"a number of at least {known.least}"
-    return ""
+    if known.is_switch and not isinstance(value, bool):
+        wanted = "True or False"
+    elif known.path == "written" and not isinstance(value, (str, os.PathLike)):
+        wanted = "a path"
+    elif known.least is not None and not (is_number and cast("float", value) >= known.least):
+        wanted = f"a number of at least {known.least}"
+    if wanted:
+        raise LitefuseError(f"{declared.name} must be {wanted}, not {value!r}")
+    if known.choices and not any(isinstance(value, type(one)) and value == one for one in declared.values):
+        hint = f"Choose from {', '.join(map(str, declared.values))}."
+        raise LitefuseError(f"{declared.name} is {value!r}", hint=hint)
 
 
 @functools.cache
@@ -166,18 +207,40 @@ def declared_options(kind: type[Options]) -> tuple[Declared, ...]:
     """Returns the options of a class, groups as one."""
 
     def known(kept: Field[Any]) -> Declared:
-        return Declared(kept.name, str(kept.type), kept.default, kept.metadata["option"], kept.metadata.get("kind"))
+        known = kept.metadata
+        return Declared(kept.name, _annotation(kept), kept.default, known["option"], known.get("kind"), known["only"])
 
     return tuple(known(kept) for kept in fields(kind) if "option" in kept.metadata)
+
+
+def _annotation(kept: Field[Any]) -> str:
+    """Returns the type of what a user gives for an option, as text."""
+    converter = kept.metadata["option"].of if "option" in kept.metadata else None
+    if converter is None:
+        return str(kept.type)
+    taken, *_ = inspect.signature(converter).parameters.values()
+    return str(taken.annotation)
 
 
 def single_options(kind: type[Options]) -> Iterator[Declared]:
     """Yields the options of a class, and of the groups among them."""
     for declared in declared_options(kind):
-        if declared.kind is None:
-            yield declared
-        else:
-            yield from single_options(declared.kind)
+        yield from (declared,) if declared.kind is None else declared.inner
+
+
+def grouped_in(kind: type[Options], written: str) -> Mapping[str, str]:
+    """Returns what is written for the options in the groups of a class, by their names.
+
+    Args:
+        kind: The class.
+        written: The form, with ``{group}``, ``{kind}`` and ``{name}``.
+    """
+    return {
+        inner.name: written.format(group=group.name, kind=group.kind.__name__, name=inner.name)
+        for group in declared_options(kind)
+        if group.kind is not None
+        for inner in group.inner
+    }
 
 
 def help_text(text: str, flags: Mapping[str, str] | None = None) -> str:
@@ -198,24 +261,12 @@ def takes(
     options = cast("type[Options]", kind)
     known = declared_options(options)
     names = frozenset(declared.name for declared in known)
-    grouped = {
-        inner.name: f"{group.name}={group.kind.__name__}({inner.name}=...)"
-        for group in known
-        if group.kind is not None
-        for inner in declared_options(group.kind)
-    }
+    grouped = grouped_in(options, "{group}={kind}({name}=...)")
 
     def decorate(function: Callable[[_Model, _Options], _Result]) -> Callable[Concatenate[_Model, _P], _Result]:
         @functools.wraps(function)
         def called(model: _Model, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
-            if unknown := [name for name in kwargs if name not in names]:
-                from litefuse.support.options.names_elsewhere import answers_elsewhere  # few have use for it
-
-                raise UnknownArgumentError(
-                    f"litefuse.{function.__name__} has no argument {' or '.join(map(repr, unknown))}",
-                    hint=answers_elsewhere(unknown, names, grouped),
-                    arguments=unknown,
-                )
+            _refuse_unknown(function.__name__, kwargs, names, grouped)
             signature.bind(model, *args, **kwargs)
             return function(model, kind(*args, **kwargs))
 
@@ -224,16 +275,63 @@ def takes(
             [model, *_parameters(options)], return_annotation=inspect.signature(function).return_annotation
         )
         called.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue]
+        own = function.__annotations__
+        called.__annotations__ = {model.name: own[model.name], **_hints(options), "return": own["return"]}
         called.__doc__ = _documented(inspect.getdoc(function) or "", known)
         return called
 
     return decorate
 
 
+def _refuse_unknown(function: str, given: Iterable[str], names: Collection[str], grouped: Mapping[str, str]) -> None:
+    if unknown := [name for name in given if name not in names]:
+        from litefuse.support.options.names_elsewhere import answers_elsewhere  # few have use for it
+
+        raise UnknownArgumentError(
+            f"litefuse.{function} has no argument {' or '.join(map(repr, unknown))}",
+            hint=answers_elsewhere(unknown, names, grouped),
+            arguments=unknown,
+        )
+
+
+def answering(**groups: type[Options]) -> Callable[[_Function], _Function]:
+    """Has a function answer arguments that it does not have, as :func:`takes` does.
+
+    Args:
+        **groups: The classes of its arguments that group options of processes.
+    """
+    grouped = {
+        inner.name: f"{group}={kind.__name__}({inner.name}=...)"
+        for group, kind in groups.items()
+        for inner in declared_options(kind)
+        if inner.option.flag == "-"
+    }
+
+    def decorate(function: _Function) -> _Function:
+        names = frozenset(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            _refuse_unknown(function.__name__, kwargs, names, grouped)
+            return function(*args, **kwargs)
+
+        return cast("_Function", called)
+
+    return decorate
+
+
+def _hints(kind: type[Options]) -> Mapping[str, ForwardRef]:
+    """Returns the types of a class's options, each to be read in its module."""
+    return {
+        declared.name: ForwardRef(declared.annotation, module=(declared.option.of or kind).__module__)
+        for declared in declared_options(kind)
+    }
+
+
 def _parameters(kind: type[Options]) -> Iterator[inspect.Parameter]:
     for kept in fields(kind):
         manner = inspect.Parameter.KEYWORD_ONLY if kept.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
-        yield inspect.Parameter(kept.name, manner, default=kept.default, annotation=kept.type)
+        yield inspect.Parameter(kept.name, manner, default=kept.default, annotation=_annotation(kept))
 
 
 def documented(kind: type[_Options]) -> type[_Options]:
@@ -251,10 +349,6 @@ def _documented(text: str, known: tuple[Declared, ...]) -> str:
 def _entries(known: tuple[Declared, ...]) -> str:
     lines: list[str] = []
     for declared in known:
-        text = f"{declared.name}: {help_text(f'{declared.option.help} {declared.option.python}'.strip())}"
-        if declared.values:
-            text += f" One of {', '.join(f'``{choice}``' for choice in declared.values)}."
-        if declared.option.otherwise:
-            text += f" Default: {declared.option.otherwise}."
+        text = f"{declared.name}: {declared.about(str, lambda value: f'``{value!r}``')}"
         lines += textwrap.wrap(text, 112, initial_indent="    ", subsequent_indent="        ")
     return "\n".join(lines)

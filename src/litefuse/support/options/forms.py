@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.names import fits, listed_names, unused
+from litefuse.support.options.names import fits, names_in, unused
 from litefuse.support.records import Record
 
 #: The form of a composite: ``fuse``: the result of its fusion; ``builtin``: the same, but only builtin ops; ``custom``:
@@ -62,19 +62,23 @@ class CompositeForms(Record):
     faster: bool = False
 
     @classmethod
-    def of(cls, value: str | Mapping[str, str]) -> CompositeForms:
+    def of(
+        cls, value: CompositeForm | Mapping[str, CompositeForm] | CompositeForms, argument: str = "it"
+    ) -> CompositeForms:
         """Makes the forms from one form for all composites, or a form for each name.
 
         Raises:
             LitefuseError: No such form.
         """
+        if isinstance(value, CompositeForms):
+            return value
         if not isinstance(cast("object", value), str | Mapping):
-            raise LitefuseError(f"composites is a form, or a mapping from names to forms, not {value!r}")
+            raise LitefuseError(f"{argument} is a form, or a mapping from names to forms, not {value!r}")
         given = {"*": value} if isinstance(value, str) else dict(value)
         for name, form in given.items():
             if form not in FORMS:
                 raise LitefuseError(
-                    f"unknown form {form!r} of composites" + ("" if isinstance(value, str) else f" ({name!r})"),
+                    f"unknown form {form!r} of {argument}" + ("" if isinstance(value, str) else f" ({name!r})"),
                     hint=f"The forms are {', '.join(FORMS)}.",
                 )
         forms = cast("dict[str, CompositeForm]", given)
@@ -125,15 +129,17 @@ class RequiredComposites(Record):
     checked: bool = False
 
     @classmethod
-    def of(cls, value: bool | Collection[str]) -> RequiredComposites:
+    def of(cls, value: bool | str | Collection[str] | RequiredComposites, argument: str = "it") -> RequiredComposites:
         """Makes it of True, for all, or of names and patterns, among which may be ``checked``.
 
         Raises:
             LitefuseError: It is another string, or no list of names.
         """
+        if isinstance(value, RequiredComposites):
+            return value
         if isinstance(value, bool) or value == "all":
             return cls(("*",) if value else ())
-        names = (REQUIRE_CHECKED,) if value == REQUIRE_CHECKED else listed_names(value, "require_fused") or ()
+        names = names_in(value, argument)
         patterns = tuple(sorted({*names} - {REQUIRE_CHECKED}))
         checked = REQUIRE_CHECKED in names
         return cls(patterns or (("*",) if checked else ()), checked)

@@ -1,4 +1,4 @@
-"""SizeLimits on the size of a model during conversion: small files can describe models too large for any memory.
+"""The limits of a conversion: of its processes, and of a model's size, as small files can describe huge models.
 
 If a function calls another twice, which calls a third twice, the size doubles with each of them, since calls are
 inlined; and one element in a file may represent a constant of any shape.
@@ -6,13 +6,15 @@ inlined; and one element in a file may represent a constant of any shape.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import os
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
-from litefuse.errors import LimitError
-from litefuse.support.records import Record
+from litefuse.errors import LimitError, LitefuseError
+from litefuse.support.options.declared import Options, documented, option
 
 #: The maximum number of ops of a model with its calls inlined. Large transformers have some ten thousand.
 MAX_OPS = 1_000_000
@@ -31,28 +33,68 @@ _GROWTH = 8
 _FACTORS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-class SizeLimits(Record):
-    """The limits on a model's size during its conversion.
+def local_folder(value: str | os.PathLike[str] | None, argument: str = "it") -> Path | None:
+    """Returns the absolute path of a folder on this machine that a user named for what is written.
 
-    Attributes:
-        max_ops: The maximum number of ops with its calls inlined.
-        max_constant_bytes: The maximum bytes of created constants, each and together, beyond the size of its files.
+    Raises:
+        LitefuseError: It is a URL.
     """
-
-    max_ops: int = MAX_OPS
-    max_constant_bytes: int = MAX_CONSTANT_BYTES
-
-
-_current: ContextVar[SizeLimits] = ContextVar("limits", default=SizeLimits())  # noqa: B039  it is frozen
+    if isinstance(value, str) and "://" in value:
+        raise LitefuseError("this folder must be local", where=f"{argument}: {value}")
+    return None if value is None else Path(os.fspath(value)).absolute()
 
 
-def current_limits() -> SizeLimits:
+@documented
+class Limits(Options):
+    """The limits of a conversion: time, memory and sizes."""
+
+    timeout: float | None = option(default=None, help="Stop after this many seconds.", flag="-")
+    memory: int | None = option(
+        default=None,
+        help="Stop if a process needs more bytes of memory than this; mapped files do not count. Linux only.",
+        flag="-",
+        is_bytes=True,
+    )
+    temporary_folder: Path | None = option(
+        default=None,
+        help="The folder for the model until it is saved: a large one is saved faster on the same file system.",
+        flag="-",
+        path="written",
+        otherwise="the system's",
+        converter=local_folder,
+    )
+    max_ops: int = option(
+        default=MAX_OPS,
+        help="The most ops that the model may have once its calls are inlined: a small file may describe any number.",
+        group="Limits",
+        metavar="N",
+        least=1,
+    )
+    max_constant_bytes: int = option(
+        default=MAX_CONSTANT_BYTES,
+        help="The most bytes of new constants, each and together, beyond those in the model's files.",
+        group="Limits",
+        metavar="BYTES",
+        least=1,
+        is_bytes=True,
+    )
+
+    @classmethod
+    def of(cls, value: Limits | Mapping[str, Any] | float | None, argument: str = "it") -> Limits:
+        """Makes the limits of what a user gave: limits, a mapping from their names, or seconds."""
+        return cls._of(value, argument)
+
+
+_current: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039  it is frozen
+
+
+def current_limits() -> Limits:
     """Returns the limits of the current conversion."""
     return _current.get()
 
 
 @contextmanager
-def limited(limits: SizeLimits) -> Generator[None]:
+def limited(limits: Limits) -> Generator[None]:
     """Applies limits in the context."""
     token = _current.set(limits)
     try:

@@ -11,7 +11,7 @@ from litefuse.errors import LitefuseError
 _Name = TypeVar("_Name", bound=str)
 
 
-def listed_names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] | None:
+def listed_names(value: Iterable[str] | None, argument: str = "it") -> tuple[str, ...] | None:
     """Returns names that a user gave; None if there are none.
 
     Args:
@@ -29,6 +29,24 @@ def listed_names(value: Iterable[str] | None, argument: str) -> tuple[str, ...] 
     if not all(isinstance(name, str) for name in names):
         raise LitefuseError(f"{argument} takes a list of names, which are strings, not {value!r}")
     return tuple(cast("list[str]", names))
+
+
+def all_names(value: str | Iterable[str], argument: str = "it") -> tuple[str, ...]:
+    """Returns names that a user gave, which may be one."""
+    return (value,) if isinstance(value, str) else listed_names(value, argument) or ()
+
+
+def names_in(value: str | Iterable[str], argument: str = "it") -> tuple[str, ...]:
+    """Returns names that a user gave in a list, or in a text with commas between them.
+
+    Raises:
+        LitefuseError: There are none.
+    """
+    if isinstance(value, str):
+        value = [name.strip() for name in value.split(",") if name.strip()]
+        if not value:
+            raise LitefuseError(f"{argument} needs names")
+    return listed_names(value, argument) or ()
 
 
 def refuse_one_string(value: object, argument: str) -> None:

@@ -56,7 +56,9 @@ def answers_elsewhere(
     """
     entries = [(name, name_elsewhere(name)) for name in unknown]
     hints = [
-        f"Equivalent of {name} ({entry.owner(command=False)}): {entry.python}"
+        f"Write {entry.command.lstrip('-').replace('-', '_')}."
+        if entry is not None and FORMER in entry.of and entry.command.lstrip("-").replace("-", "_") in known
+        else f"Equivalent of {name} ({entry.owner(command=False)}): {entry.python}"
         if entry is not None
         else f"Write {grouped[name]}."
         if name in grouped
@@ -81,6 +83,10 @@ _IO = (
     'quantize=Quantization("int8", io=True), or int16; or io="uint8"; or a pair, such as ("uint8", False)',
     "--quantized-io integer, uint8, or uint8,float32, with --quantize int8 or int16",
 )
+_GPU = ('target="gpu" for ["GPU"]', "--target gpu")
+_RECIPE = ("Quantization(recipe=file) says it by op", "--recipe FILE.json")
+_RANGES = ('quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat")
+_PLUG_IN = ("import the module that registers fusions or kernels", "--plug-in FILE.py")
 _FIXED = "not available (litert-quantizer fixes it for each form)"
 
 #: The names, in the order in which the documentation lists them.
@@ -116,25 +122,11 @@ NAMES: tuple[NameElsewhere, ...] = (
             'quantize="float16" for [tf.float16]; quantize=Quantization("int8", require_integer=True) for [tf.int8]',
             "--quantize float16, --quantize int8 --require-integer",
         ),
-        (
-            "supported_backends",
-            'target="gpu" for ["GPU"]',
-            "--target gpu",
-        ),
-        (
-            "experimental_supported_backends",
-            'target="gpu" for ["GPU"]',
-            "--target gpu",
-        ),
+        ("supported_backends", *_GPU),
+        ("experimental_supported_backends", *_GPU),
     ),
-    *_of(
-        (TFLITE, TFLITE_1, TFLITE_CONVERT),
-        ("inference_input_type", *_IO),
-    ),
-    *_of(
-        (TFLITE, TFLITE_1),
-        ("inference_output_type", *_IO),
-    ),
+    *_of((TFLITE, TFLITE_1, TFLITE_CONVERT), ("inference_input_type", *_IO)),
+    *_of((TFLITE, TFLITE_1), ("inference_output_type", *_IO)),
     *_of(
         (TFLITE, TFLITE_CONVERT),
         (
@@ -164,16 +156,8 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("experimental_new_dynamic_range_quantizer", _ONE_CONVERTER),
         ("experimental_enable_resource_variables", "leave it out (variables that are written keep their state)"),
         ("experimental_lower_to_saved_model", _ALWAYS),
-        (
-            "experimental_use_stablehlo_quantizer",
-            "Quantization(recipe=file) says it by op",
-            "--recipe FILE.json",
-        ),
-        (
-            "experimental_stablehlo_quantizer_config",
-            "Quantization(recipe=file) says it by op",
-            "--recipe FILE.json",
-        ),
+        ("experimental_use_stablehlo_quantizer", *_RECIPE),
+        ("experimental_stablehlo_quantizer_config", *_RECIPE),
         ("legalize_custom_tensor_list_ops", "leave it out (tensor lists become builtin ops)"),
         ("unfold_batchmatmul", "leave it out (a product becomes FULLY_CONNECTED where that is faster)"),
         ("canonicalizing_inf_as_min_max_float", "leave it out (infinite constants stay infinite)"),
@@ -206,7 +190,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("_experimental_lower_tensor_list_ops", _ALWAYS),
         ("_experimental_preserve_assert_op", "not available (LiteRT has no op for assertions)"),
         ("_experimental_qdq_conversion_mode", _QAT, "--quantize qat"),
-        ("_experimental_quantization_options", "Quantization(recipe=file) says it by op", "--recipe FILE.json"),
+        ("_experimental_quantization_options", *_RECIPE),
         ("_experimental_reduce_type_precision", 'quantize=Quantization("dynamic", weight_bits=4)', "--weight-bits 4"),
         ("_experimental_sparsify_model", "not available (weights are stored densely)"),
         ("_experimental_strict_qdq", _QAT, "--quantize qat"),
@@ -246,8 +230,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("input_tensors", "graph=Graph(inputs=[names])", "--input-arrays A,B"),
         ("output_tensors", "graph=Graph(outputs=[names])", "--output-arrays A,B"),
         ("input_arrays_with_shape", "graph=Graph(inputs=[names]), shapes={name: sizes}", "--input-arrays, --shape"),
-        ("quantized_input_stats", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("default_ranges_stats", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        *((name, *_RANGES) for name in ("quantized_input_stats", "default_ranges_stats")),
         ("experimental_debug_info_func", "leave it out (errors name the nodes)"),
     ),
     *_of(
@@ -257,10 +240,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("saved_model_tag_set", "graph=Graph(tags=[names])", "--tags A,B"),
         ("saved_model_signature_key", "signatures=[key]", "--signature KEY"),
         ("enable_v1_converter", _ONE_CONVERTER),
-        ("mean_values", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("std_dev_values", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("default_ranges_min", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
-        ("default_ranges_max", 'quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat"),
+        *((name, *_RANGES) for name in ("mean_values", "std_dev_values", "default_ranges_min", "default_ranges_max")),
         ("quantize_weights", 'quantize="dynamic"', "--quantize dynamic"),
         ("quantize_to_float16", 'quantize="float16"', "--quantize float16"),
         ("custom_opdefs", "allow_custom_ops=[names]", "--allow-custom-ops NAMES"),
@@ -292,22 +272,28 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("states", "leave it out (variables that are written keep their state)"),
     ),
     *_of(
+        "the command line",
+        ("labels", 'metadata={"labels": path}', "--labels FILE.txt"),
+        ("plug_ins", *_PLUG_IN),
+        ("plug_in", *_PLUG_IN),
+        ("output", "result.save(path)", "--output FILE"),
+    ),
+    *_of(
         FORMER,
         ("builtins_only", 'allow_custom_ops="never"', "--allow-custom-ops never"),
         ("narrow", 'dtypes="narrow"', "--dtypes narrow"),
         ("widen", 'dtypes="widen"', "--dtypes widen"),
         ("representative_dataset", "quantize=Quantization(form, samples=...)", "--samples"),
-        *(
-            (name, f"quantize=Quantization(form, {name}=...)")
-            for name in (
-                *("preprocess", "require_integer", "weight_bits", "granularity", "rotate", "min_weight_elements"),
-                *("keep_float", "keep_float_ops", "recipe", "max_error"),
-            )
-        ),
+        ("tolerance", "max_error", "--max-error"),
+        ("kernel_modules", "kernels", "--kernels"),
+        ("calls", "repeat", "--repeat"),
+        ("coverage_seconds", "coverage", "--coverage"),
+        ("random", "seed", "--seed"),
+        ("to", "output", "--output"),
+        ("variant", "quantize", "--quantize"),
         ("quantized_io", "quantize=Quantization(form, io=...)"),
         ("quantization_layers", "quantize=Quantization(form, measure_layers=True)", "--measure-layers"),
         ("form", "quantize", "--quantize"),
-        ("tags", "graph=Graph(tags=...)"),
         ("input_arrays", "graph=Graph(inputs=...)"),
         ("output_arrays", "graph=Graph(outputs=...)"),
         ("check_fusions", "checks=Checks(fusions=...)"),
@@ -318,15 +304,40 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("no_check", "checks=Checks(targets=False)", "--check-target no"),
         ("require_accelerated", 'checks=Checks(targets="required")', "--check-target required"),
         ("timings", "result.report.timings", "-v"),
-        *(
-            (name, f"limits=Limits({name}=...)")
-            for name in ("timeout", "memory", "max_ops", "max_constant_bytes", "temporary_folder")
-        ),
-        ("dump_ir", "debug=folder"),
-        ("dump_ir_after", "debug=Debugging(folder, dump_ir_after=...)"),
         ("after", "debug=Debugging(folder, dump_ir_after=...)", "--dump-ir-after PASS"),
-        ("in_process", "debug=Debugging(in_process=True)"),
     ),
 )
 
+#: Former flags of single commands, and what they are now.
+FORMER_FLAGS = {
+    "batch --check": "--target",
+    "batch --html": "--save FILE.html",
+    "batch --junit": "--save FILE.xml",
+    "batch --retries": "retries under [batch] in models.toml",
+    "benchmark --html": "litefuse report MODEL.tflite",
+    "benchmark --ops": "--top",
+    "check --html": "litefuse report MODEL.tflite --target NAME",
+    "doctor cache --unused-for": "--keep DAYSd, such as --keep 30d",
+    "kernels build --compiler": "the environment variable CXX",
+    "kernels build --std": "the environment variable CXXFLAGS, such as CXXFLAGS=-std=c++20",
+    "report --bytes": "part of --explorer",
+    "report --no-open": "--port N",
+    "report --write-node-data": "--explorer --output FOLDER",
+    "verify --html": "litefuse report MODEL.tflite ORIGINAL",
+}
+
 _BY_NAME = {entry.name: entry for entry in NAMES}
+
+
+def former_flag(command: str, flag: str, own: Collection[str]) -> str:
+    """Returns what a former flag of a command is now; empty for another.
+
+    Args:
+        command: The command.
+        flag: The flag.
+        own: The flags that the command has.
+    """
+    if now := FORMER_FLAGS.get(f"{command} {flag}"):
+        return now
+    entry = name_elsewhere(flag)
+    return entry.command if entry is not None and FORMER in entry.of and entry.command in own else ""

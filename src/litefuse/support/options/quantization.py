@@ -7,12 +7,11 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
-from litefuse.support.options.names import listed_names
 
 if TYPE_CHECKING:
     from litefuse.support.options.conversion import Quantization
@@ -32,7 +31,7 @@ Rotation: TypeAlias = Literal["hadamard"]
 IntegerType: TypeAlias = bool | Literal["uint8"]
 
 #: Those of inputs and outputs, or a pair of both.
-QuantizedIo: TypeAlias = IntegerType | tuple[IntegerType, IntegerType]
+QuantizedIo: TypeAlias = IntegerType | str | tuple[IntegerType, IntegerType]
 
 #: A recipe of litert-quantizer: the path of a JSON file, or its entries.
 RecipeEntries: TypeAlias = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
@@ -53,117 +52,53 @@ Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
 MIN_WEIGHT_ELEMENTS = 1024
 
 
-class QuantizationOptions(NamedTuple):
-    """The choices; they can be sent to another process.
-
-    Attributes:
-        weight_bits: The bits of weights, where LiteRT has a kernel for less than 8.
-        granularity: What shares a scale.
-        rotation: The rotation of weights; None for none.
-        min_weight_elements: The smallest weights that become integers; None: 1,024 for ``dynamic``, 0 for others.
-        keep_float: Regular expressions of results whose ops stay in floating point.
-        keep_float_ops: The kinds of ops that do.
-        recipe: The entries of the user's recipe, for the form ``recipe``.
-        lookups_of_one_scale: Whether the rows of a table share a scale, too, where activations are integers.
-    """
-
-    weight_bits: WeightBits = 8
-    granularity: Granularity = "channel"
-    rotation: Rotation | None = None
-    min_weight_elements: int | None = None
-    keep_float: tuple[str, ...] = ()
-    keep_float_ops: tuple[str, ...] = ()
-    recipe: tuple[Mapping[str, Any], ...] = ()
-    lookups_of_one_scale: bool = False
-
-    @property
-    def block_size(self) -> int:
-        """How many weights in a row share a scale; 0 if they are not in blocks."""
-        kind, _, size = self.granularity.partition(":")
-        return int(size) if kind == "block" else 0
-
-    @property
-    def has_integer_activations(self) -> bool:
-        """Whether the recipe has entries that need ranges of activations."""
-        return any(
-            entry["algorithm_key"] == "GPTQ" or "activation_tensor_config" in entry.get("op_config", ())
-            for entry in self.recipe
-        )
-
-    def text(self) -> str:
-        """Returns what differs from the form's own choices, for reports; empty if nothing does."""
-        choices = [f"int{self.weight_bits} where LiteRT has kernels for it"] if self.weight_bits != 8 else []
-        if self.block_size:
-            choices.append(f"a scale for each {self.block_size}")
-        elif self.granularity != "channel":
-            choices.append("a scale for each tensor")
-        if self.rotation:
-            choices.append("rotated")
-        return ", ".join(choices)
+_TYPES: Mapping[Any, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False, True: True, False: False}
 
 
-def types_of_io(value: QuantizedIo) -> tuple[IntegerType, IntegerType]:
-    """Returns the types of inputs and those of outputs.
+def types_of_io(value: QuantizedIo, argument: str = "it") -> tuple[IntegerType, IntegerType]:
+    """Returns the types of inputs and those of outputs, which a text names as the command line does.
 
     Raises:
         LitefuseError: No such type.
     """
-    pair = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (value, value))
-    if len(pair) != 2 or not all(isinstance(kind, bool) or kind == "uint8" for kind in pair):
+    types: Any = value.split(",") if isinstance(value, str) else value if isinstance(value, tuple) else (value,)
+    if not 1 <= len(types) <= 2 or not all(isinstance(kind, (bool, str)) and kind in _TYPES for kind in types):
         raise LitefuseError(
-            f"io is {value!r}; there is False, True and 'uint8', or a pair of these for inputs and outputs"
+            f"{argument} is {value!r}",
+            hint="It is False or 'float32', True or 'integer', or 'uint8'; or two of these, for inputs and outputs.",
         )
-    return pair[0], pair[1]
+    return _TYPES[types[0]], _TYPES[types[-1]]
 
 
-def quantization_options(form: QuantizationForm | None, chosen: Quantization) -> QuantizationOptions:
-    """Checks choices, and that litert-quantizer and LiteRT have the combination.
-
-    Args:
-        form: The form of quantization; None if there is none.
-        chosen: What was chosen; the file of a recipe is on this machine.
+def check_combination(chosen: Quantization) -> None:
+    """Checks that litert-quantizer and LiteRT have a combination of options.
 
     Raises:
-        LitefuseError: No such choice, or no kernel for what was chosen; the message says why.
+        LitefuseError: No kernel for what was chosen, or no form; the message says why.
     """
-    for argument, value, known in (
-        ("weight_bits", chosen.weight_bits, WEIGHT_BITS),
-        ("granularity", chosen.granularity, GRANULARITIES),
-        ("rotate", chosen.rotate, (None, *get_args(Rotation))),
-    ):
-        if isinstance(value, bool) or value not in known:
-            names = ", ".join(str(choice) for choice in known if choice is not None)
-            raise LitefuseError(f"{argument} is {value!r}; there is {names}")
-    options = QuantizationOptions(
-        chosen.weight_bits,
-        chosen.granularity,
-        chosen.rotate,
-        chosen.min_weight_elements,
-        listed_names(chosen.keep_float, "keep_float") or (),
-        listed_names(chosen.keep_float_ops, "keep_float_ops") or (),
-        () if chosen.recipe is None else _entries(chosen.recipe),
-    )
-    for pattern in options.keep_float:
+    for pattern in chosen.keep_float:
         _check_pattern(pattern, "keep_float")
-    if form is None:
-        if options != QuantizationOptions():
-            raise LitefuseError(
-                "quantization options were given, but no form of quantization",
-                hint="Pass a form as well (on the command line, --quantize), or a recipe (--recipe).",
-            )
-    elif refused := _refused(form, options):
-        raise LitefuseError(f"the quantization {form!r} does not support this: {refused}")
-    return options
+    if (form := chosen.scheme) is not None:
+        if refused := _refused(form, chosen):
+            raise LitefuseError(f"the quantization {form!r} does not support this: {refused}")
+    elif _changed(chosen, *_OF_WEIGHTS, "keep_float", "keep_float_ops"):
+        raise LitefuseError(
+            "quantization options were given, but no form of quantization",
+            hint="Pass a form as well (on the command line, --quantize), or a recipe (--recipe).",
+        )
 
 
-def _refused(form: QuantizationForm, options: QuantizationOptions) -> str:
+_OF_WEIGHTS = ("weight_bits", "granularity", "rotate", "min_weight_elements")
+
+
+def _changed(chosen: Quantization, *names: str) -> list[str]:
+    """Returns those of some options that are not their defaults."""
+    return [name for name in names if getattr(chosen, name) != getattr(type(chosen)(), name)]
+
+
+def _refused(form: QuantizationForm, options: Quantization) -> str:
     """Returns why this combination is not supported; empty if it is."""
-    plain = QuantizationOptions()
-    chosen = [
-        "rotate" if name == "rotation" else name
-        for name in ("weight_bits", "granularity", "rotation", "min_weight_elements")
-        if getattr(options, name) != getattr(plain, name)
-    ]
+    chosen = _changed(options, *_OF_WEIGHTS)
     if form == "recipe" and chosen:
         return f"the recipe says it all, {chosen[0]} included"
     if form == "float16" and chosen:
@@ -177,7 +112,7 @@ def _refused(form: QuantizationForm, options: QuantizationOptions) -> str:
         return f"litert-quantizer has weights in blocks only for 'dynamic', not for {form!r}"
     if options.block_size and options.weight_bits != 4:
         return "LiteRT has products with int4 weights in blocks, and none with int8 ones: weight_bits=4 goes with it"
-    if form in INTEGER_ACTIVATIONS and options.rotation:
+    if form in INTEGER_ACTIVATIONS and options.rotate:
         return "rotated weights take float32 activations, which are rotated in each call"
     if form in INTEGER_ACTIVATIONS and options.min_weight_elements is not None:
         return "LiteRT has no op of integer activations and float32 weights: name the ops to keep with keep_float"
@@ -191,7 +126,12 @@ def _check_pattern(pattern: object, where: str) -> None:
         raise LitefuseError(f"{pattern!r} is not a regular expression: {error}", where=where) from None
 
 
-def _entries(recipe: RecipeEntries) -> tuple[Mapping[str, Any], ...]:
+def recipe_entries(recipe: RecipeEntries) -> tuple[Mapping[str, Any], ...]:
+    """Returns the entries of a recipe, or of its file on this machine; checked.
+
+    Raises:
+        LitefuseError: The file cannot be read, or an entry lacks a key or has another.
+    """
     where, given = "recipe", cast("object", recipe)
     if isinstance(recipe, str | os.PathLike):
         path = Path(os.fspath(recipe))

@@ -12,7 +12,7 @@ from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url, file_name
 from litefuse.support.files.readable import check_file
 from litefuse.support.options.conversion import Conversion, FileQuantization
-from litefuse.support.options.declared import Declared, Options
+from litefuse.support.options.declared import Declared, Options, grouped_in
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.processes.limits import ProcessLimits
 from litefuse.tools.batch_runs.entry import BatchSettings, Entry, Variant
@@ -24,14 +24,11 @@ _CHECK = "litefuse.conversion.verify.targets.check:check"
 _OWN = ("name", "path", "plug_ins", "verify", "check", "variants", "timeout", "memory")
 # Other names of keys, which the command line has.
 _ALIASES = {
-    "coverage": "coverage_seconds",
-    "kernels": "plug_ins",
     "plug_in": "plug_ins",
-    "random": "seed",
     "shape": "shapes",
     "signature": "signatures",
 }
-_CODE = frozenset(("plug_ins", "kernel_modules"))
+_CODE = frozenset(("plug_ins", "kernels"))
 _CODE_FILES = (".py", ".so", ".dylib", ".dll")
 _LONGEST_NAME = 200
 _MODEL_FILES = (".keras", ".h5", ".hdf5", ".pb", ".pbtxt")
@@ -207,9 +204,20 @@ def _entry_options(given: Mapping[str, Any], folder: Path | None, where: str, *,
         key = _key(written)
         if (key not in known and key not in _OWN) or (is_general and key in {"name", "path"}):
             names = {*known, *_OWN} - ({"name", "path"} if is_general else set())
-            raise unknown_key(written, names, where)
+            grouped = grouped_in(Conversion, "{group} = {{{name} = ...}}")
+            answers = {name: text for name, text in grouped.items() if text.split()[0] in known}
+            raise unknown_key(written, names, where, answers)
         options[key] = _value(key, value, known, folder, where)
+    _check(Conversion, {name: value for name, value in options.items() if name in known}, where)
     return options
+
+
+def _check(kind: type[Options], options: Mapping[str, Any], where: str) -> None:
+    """Checks the values of options, as far as that needs no model."""
+    try:
+        kind(**options)
+    except LitefuseError as error:
+        raise LitefuseError(error.message, where=where, hint=error.hint) from None
 
 
 def _value(key: str, value: Any, known: Mapping[str, Declared], folder: Path | None, where: str) -> Any:
@@ -222,7 +230,7 @@ def _value(key: str, value: Any, known: Mapping[str, Declared], folder: Path | N
         case "variants":
             return _variants(value, folder, where)
         case "memory":
-            return _bytes(value, where)
+            return _bytes(key, value, where)
         case "plug_ins":
             return tuple(_code(text, folder) for text in _texts(value, key, where))
         case "path":
@@ -233,6 +241,8 @@ def _value(key: str, value: Any, known: Mapping[str, Declared], folder: Path | N
 
 def _declared(declared: Declared, value: Any, folder: Path | None, where: str) -> Any:
     """Returns the value of a declared option, of a group as a table; checked."""
+    if declared.option.is_bytes:
+        return _bytes(declared.name, value, where)
     if declared.kind is None or not isinstance(value, Mapping):
         return _option(declared.name, value, declared.annotation, folder, where)
     return _arguments(cast("Mapping[str, Any]", value), declared.kind, folder, f"{where}, {declared.name}")
@@ -285,6 +295,7 @@ def _variants(value: Any, folder: Path | None, where: str) -> tuple[Variant, ...
         name = options.pop("name", cast("Any", form).get("form") if isinstance(form, Mapping) else form)
         if not isinstance(name, str):
             raise LitefuseError("a variant has quantize, a form; or a name and a recipe in quantize", where=where)
+        _check(FileQuantization, options, f"{where}, variants")
         variants.append(Variant(_checked_name(name, where), options))
     return tuple(variants)
 
@@ -327,10 +338,10 @@ def _texts(value: Any, key: str, where: str) -> list[str]:
     return [os.fspath(text) for text in listed]
 
 
-def _bytes(value: Any, where: str) -> int | None:
+def _bytes(key: str, value: Any, where: str) -> int | None:
     size = value if isinstance(value, int) or value is None else parsed_bytes(str(value))
     if size is None and value is not None:
-        raise LitefuseError(f"memory must be a number of bytes, such as 2G, not {value!r}", where=where)
+        raise LitefuseError(f"{key} must be a number of bytes, such as 2G, not {value!r}", where=where)
     return size
 
 

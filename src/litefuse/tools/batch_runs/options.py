@@ -9,23 +9,26 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 
 from litefuse.errors import LitefuseError
-from litefuse.support.options.declared import Declared, Options, declared_options
+from litefuse.support.options.conversion import Conversion, OnSteps
+from litefuse.support.options.declared import Declared, Options, declared_options, single_options
 from litefuse.support.options.names_elsewhere import answers_elsewhere
 
 #: Options that name files, which are relative to models.toml.
 FILES = frozenset(
     (
-        *("samples", "representative_dataset", "preprocess", "recipe", "metadata", "original", "inputs"),
-        "kernel_modules",
+        *(declared.name for declared in single_options(Conversion) if declared.option.path == "read"),
+        *("original", "inputs", "kernels"),
     )
 )
 
 # What belongs to one call, not to a model in a file.
-_OF_CALLS = frozenset(("custom_ops", "expected", "layers", "on_step", "progress", "timeout", "memory"))
-_OF_CONVERSIONS = frozenset(("debug", "on_step", "progress"))
+_OF_STEPS = frozenset(declared.name for declared in declared_options(OnSteps))
+_OF_CALLS = frozenset(("custom_ops", "expected", "layers", "limits", *_OF_STEPS))
+_OF_CONVERSIONS = frozenset(("debug", *_OF_STEPS))
 
 
 @cache
@@ -56,10 +59,12 @@ def keys_of(kind: type[Options]) -> Mapping[str, Declared]:
     return {declared.name: declared for declared in declared_options(kind) if declared.name not in _OF_CONVERSIONS}
 
 
-def unknown_key(key: str, known: Iterable[str], where: str) -> LitefuseError:
+def unknown_key(
+    key: str, known: Iterable[str], where: str, grouped: Mapping[str, str] = MappingProxyType({})
+) -> LitefuseError:
     """Returns the error for a key that nothing knows, with what it is here, or the nearest one that is known."""
     names = sorted(known)
-    hint = answers_elsewhere([key], names) or f"The keys are {', '.join(names)}."
+    hint = answers_elsewhere([key], names, grouped) or f"The keys are {', '.join(names)}."
     return LitefuseError(f"unknown key {key!r}", where=where, hint=hint)
 
 

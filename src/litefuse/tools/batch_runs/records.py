@@ -86,7 +86,7 @@ def _content(text: str, name: str) -> str:
         return ""
     if name == "original":
         return _model(path)
-    return digest_of(path) if name in {"samples", "representative_dataset"} or not path.is_dir() else ""
+    return digest_of(path) if name == "samples" or not path.is_dir() else ""
 
 
 def _model(path: Path) -> str:

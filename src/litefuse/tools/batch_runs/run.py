@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url
@@ -85,6 +85,8 @@ def _read(
         if not path.is_dir():
             return read_models_file(path, defaults)
         return entries_in(path, defaults), BatchSettings()
+    if not isinstance(cast("object", models), Iterable):
+        raise LitefuseError(f"models are a file models.toml, a folder, or a list of models, not {models!r}")
     return entries_in(models, defaults), BatchSettings()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,9 @@ from litefuse.conversion.verify.model_process import run_with_kernels
 from litefuse.conversion.verify.reference import name_and_content
 from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
+from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
+from litefuse.support.options.limits import Limits
 from litefuse.support.options.names import listed_names, refuse_one_string
 from litefuse.support.processes.limits import chosen_limits, processes_limited
 from litefuse.support.progress.show import shown_progress
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp
 
 
+@answering(limits=Limits)
 def benchmark(
     model: ConversionResult | str | os.PathLike[str] | bytes,
     other: ConversionResult | str | os.PathLike[str] | bytes | None = None,
@@ -37,15 +40,14 @@ def benchmark(
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
     threads: int = 1,
-    calls: int = 1000,
+    repeat: int = 1000,
     seconds: float = 2.0,
     warm_up: int = 3,
     ops: bool = True,
     xnnpack: bool = True,
     custom_ops: Iterable[type[CustomOp] | str | os.PathLike[str]] = (),
-    kernel_modules: Iterable[str] = (),
-    timeout: float | None = None,
-    memory: int | None = None,
+    kernels: Iterable[str] = (),
+    limits: Limits | Mapping[str, Any] | float | None = None,
     progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Benchmark:
@@ -71,16 +73,15 @@ def benchmark(
         shapes: Shapes of drawn inputs by their names.
         seed: The seed of drawn inputs.
         threads: How many threads the runtime uses.
-        calls: The largest number of calls to measure.
+        repeat: The largest number of calls to measure.
         seconds: How long the measured calls may take; one is made at least. The ops are timed for half as long.
         warm_up: The number of calls, after the first, before those that are measured.
         ops: Whether to time the ops.
         xnnpack: Whether LiteRT may use XNNPACK.
         custom_ops: Kernels to use before all others.
-        kernel_modules: Files and names of modules that register kernels, and libraries of native ones, loaded in the
+        kernels: Files and names of modules that register kernels, and libraries of native ones, loaded in the
             processes that run the models.
-        timeout: The time in seconds in which all has to be done; None for no limit.
-        memory: The maximum memory of each process in bytes, without mapped files; None for no limit.
+        limits: What it may take: seconds for all, or ``litefuse.Limits(timeout, memory)``; None for no limit.
         progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with the name of each step when it begins.
 
@@ -92,7 +93,8 @@ def benchmark(
         LimitError: It took longer or more memory than the limits.
         LitefuseError: A model cannot be loaded or called.
     """
-    _check(threads=threads, calls=calls, warm_up=warm_up, seconds=seconds)
+    chosen = Limits.of(limits, "limits")
+    _check(threads=threads, calls=repeat, warm_up=warm_up, seconds=seconds)
     job = ModelJob(
         b"",
         None,
@@ -101,14 +103,14 @@ def benchmark(
         seed=seed,
         custom_ops=kernels_by_value(custom_ops),
         registered=registered_by_value(),
-        kernel_modules=tuple(kernel_modules),
+        kernel_modules=tuple(kernels),
         threads=threads,
         xnnpack=xnnpack,
         warm_up=warm_up,
-        calls=calls,
+        calls=repeat,
         seconds=seconds,
     )
-    refuse_one_string(kernel_modules, "kernel_modules")
+    refuse_one_string(kernels, "kernels")
     wanted = listed_names(signatures, "signatures")
     both = [model] if other is None else [model, other]
     title = " and ".join(name_and_content(content)[0] for content in both)
@@ -118,7 +120,7 @@ def benchmark(
             # Results and contents may have the same name, by which their measurements are told apart.
             subjects[1].name += " (the other)"
         _check_inputs(job, subjects)
-        with processes_limited(chosen_limits(timeout, memory)):
+        with processes_limited(chosen_limits(chosen.timeout, chosen.memory)):
             return _measured(subjects, job, announce, ops=ops)
 
 

@@ -73,12 +73,9 @@ def benchmark(
     other: Path | None,
     signature: tuple[str, ...],
     inputs: Path | None,
-    seed: int,
     shape: tuple[str, ...],
-    repeat: int,
     top: int | None,
     no_xnnpack: bool,
-    kernels: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Measure how long a LiteRT model takes, and which ops take the time.
@@ -108,11 +105,8 @@ def benchmark(
             signatures=signature or None,
             inputs=None if inputs is None else load_arrays(inputs),
             shapes=shapes,
-            seed=seed,
-            calls=repeat,
             ops=top != 0,
             xnnpack=not no_xnnpack,
-            kernel_modules=kernels,
             on_step=show,
             **options,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -37,11 +37,9 @@ def check(
     model: Path,
     targets: tuple[str, ...],
     require_accelerated: bool,
-    seed: int,
     shape: tuple[str, ...],
-    max_error: float,
     timeout: float | None,
-    kernels: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Check whether targets can run a LiteRT file.
 
@@ -63,16 +61,8 @@ def check(
     from litefuse.conversion.verify.targets.target_check import target_sections
 
     with progress(f"Checking {model}") as on_step:
-        checked = check_model(
-            model,
-            targets or None,
-            shapes=shapes,
-            seed=seed,
-            tolerance=max_error,
-            timeout=timeout,
-            kernel_modules=kernels,
-            on_step=on_step,
-        )
+        # Other options are arguments of the same names.
+        checked = check_model(model, targets or None, shapes=shapes, limits=timeout, on_step=on_step, **options)
     code = _exit_code(checked, require_accelerated=require_accelerated)
     print_result(checked.to_json, lambda: target_sections(checked), code)
 

@@ -25,30 +25,6 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 LEVEL_VARIABLE = "LITEFUSE_LOG"
 _LEVELS = ("debug", "info", "warning", "error")
 
-#: Former names of options, alone or with that of their command, and what they are now.
-FORMER_OPTIONS = {
-    "--calls": "--repeat",
-    "--form": "--quantize",
-    "--random": "--seed",
-    "--representative-dataset": "--samples",
-    "--to": "--output",
-    "--tolerance": "--max-error",
-    "--variant": "--quantize",
-    "batch --check": "--target",
-    "batch --html": "--save FILE.html",
-    "batch --junit": "--save FILE.xml",
-    "batch --retries": "retries under [batch] in models.toml",
-    "benchmark --html": "litefuse report MODEL.tflite",
-    "benchmark --ops": "--top",
-    "check --html": "litefuse report MODEL.tflite --target NAME",
-    "doctor cache --unused-for": "--keep DAYSd, such as --keep 30d",
-    "kernels build --compiler": "the environment variable CXX",
-    "kernels build --std": "the environment variable CXXFLAGS, such as CXXFLAGS=-std=c++20",
-    "report --bytes": "part of --explorer",
-    "report --no-open": "--port N",
-    "report --write-node-data": "--explorer --output FOLDER",
-    "verify --html": "litefuse report MODEL.tflite ORIGINAL",
-}
 #: Former names of commands.
 FORMER_COMMANDS = {
     "cache": "doctor cache",
@@ -174,8 +150,16 @@ class Group(cloup.Group):
         super().__init__(*arguments, params=[*(params or ()), *more], **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        with former_names_answered(ctx):
-            rest = super().parse_args(ctx, args)
+        try:
+            with former_names_answered(ctx):
+                rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            behind = [arg for arg in args if arg in self.list_commands(ctx)]
+            commands = (self.get_command(ctx, name) for name in behind[:1])
+            if any(error.option_name in option.opts for command in commands if command for option in command.params):
+                told = f"{error.option_name} is an option of {behind[0]}: write it behind the command."
+                raise click.UsageError(told, ctx=ctx) from None
+            raise
         ctx.args = [*_given(ctx, self.params), *ctx.args]
         return rest
 
@@ -198,10 +182,11 @@ def former_names_answered(context: click.Context) -> Generator[None]:
     try:
         yield
     except click.NoSuchOption as error:
+        from litefuse.support.options.names_elsewhere import former_flag  # for messages alone
+
         name = error.option_name
-        now = FORMER_OPTIONS.get(f"{command_name(context)} {name}") or FORMER_OPTIONS.get(name)
         own = {option for parameter in context.command.params for option in parameter.opts}
-        if now is None or (now.startswith("--") and now.split()[0] not in own):
+        if not (now := former_flag(command_name(context), name, own)):
             raise
         raise click.UsageError(f"{name} is now {now}.", ctx=context) from None
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from litefuse.support.options.conversion import Conversion, Debugging, Graph, Limits, Quantization
-from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
+from litefuse.support.options.conversion import Conversion, Graph
+from litefuse.tools.cli.declared_options import declared_option_groups, files_read, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import (
     HTML,
@@ -23,7 +23,15 @@ from litefuse.tools.cli.output import (
     progress,
     save_page,
 )
-from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, metadata_of
+from litefuse.tools.cli.parameters import (
+    LABELS,
+    OUTPUT,
+    PATH,
+    PLUG_INS,
+    ConvertingCommand,
+    default_output,
+    metadata_of,
+)
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -69,12 +77,9 @@ def convert(
     became, or why it was not fused.
     """  # noqa: D301  click's mark
     given = given_options_of(Conversion, values)
-    quantization, debug = given.get("quantize", Quantization()), given.get("debug", Debugging())
-    graph, limits = given.get("graph", Graph()), given.get("limits", Limits())
-    if debug.dump_ir_after and debug.dump_ir is None:
-        raise click.BadParameter("--dump-ir-after needs --dump-ir")
-    path = output if output is not None else _default_output(model)
-    read = (model, *filter(None, (quantization.samples, quantization.recipe, given.get("metadata"), labels)))
+    options = Conversion(**given)
+    path = output if output is not None else default_output(model, "")
+    read = (model, *files_read(Conversion, values), *filter(None, (labels,)))
     check_writable(path, "the model", reads=read)
     check_page(html, (*read, path))
 
@@ -83,14 +88,14 @@ def convert(
 
     load_kernels(plug_ins)
     given["metadata"] = metadata_of(given.get("metadata"), labels)
-    given["limits"] = replace(limits, temporary_folder=path.parent)
+    given["limits"] = replace(options.limits, temporary_folder=path.parent)
     # A debugger in conversion code has the terminal to itself.
-    with progress(f"Converting {model}", quiet=debug.in_process) as on_step:
+    with progress(f"Converting {model}", quiet=options.debug.in_process) as on_step:
         result = convert_model(model, **given, on_step=on_step)
         result.save(path, copy=False)
         wrote(path, result.kernels)
         if html is not None:
-            _write_page(html, result, model, graph, plug_ins, on_step)
+            _write_page(html, result, model, options.graph, plug_ins, on_step)
 
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
@@ -119,7 +124,7 @@ def _write_page(
         from litefuse.tools.benchmarking.benchmark import benchmark
 
         on_step("measure")
-        return benchmark(result.path, kernel_modules=kernels)
+        return benchmark(result.path, kernels=kernels)
 
     notes: list[str] = []
     save_page(
@@ -134,14 +139,3 @@ def _write_page(
         notes=notes,
         on_step=on_step,
     )
-
-
-def _default_output(model: Path) -> Path:
-    from litefuse.support.files.readable import is_there
-
-    # A .tflite file is refused when it is read, not because the default would replace it.
-    is_file = is_there(model) and model.is_file() and model.suffix != ".tflite"
-    name = (model.stem if is_file else model.name) or model.absolute().name
-    if name == "..":
-        name = model.resolve().name
-    return Path(f"{name or 'model'}.tflite")

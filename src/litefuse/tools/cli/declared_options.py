@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from pathlib import Path
+from typing import Any
 
 import click
 import cloup
 
-from litefuse.support.options.conversion import Checks, Graph
+from litefuse.errors import LitefuseError
 from litefuse.support.options.declared import Declared, Options, declared_options, help_text, single_options
 from litefuse.support.options.forms import FORMS
-from litefuse.support.options.quantization import IntegerType, QuantizedIo
 from litefuse.tools.cli.command import parse_size
 from litefuse.tools.cli.parameters import (
     OUTPUT,
@@ -20,12 +20,7 @@ from litefuse.tools.cli.parameters import (
     TARGET,
     beginning,
     parse_renames,
-    split_names,
 )
-
-# The types of inputs and outputs.
-_TYPES: dict[str, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False}
-_SWITCHES: Mapping[str, Any] = {"yes": True, "no": False}
 
 
 def declared_option_groups(kind: type[Options], *first: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -60,17 +55,35 @@ def given_options_of(kind: type[Options], values: Mapping[str, Any]) -> dict[str
     given: dict[str, Any] = {}
     for declared in declared_options(kind):
         if declared.kind is not None:
-            inner = given_options_of(declared.kind, values)
-            if inner:
+            if inner := given_options_of(declared.kind, values):
                 given[declared.name] = declared.kind(**inner)
             continue
         value = values.get(_parameter(declared))
         if value is not None and value != () and declared.option.flag != "-":
-            parse = _PARSERS.get((kind, declared.name)) or _PARSERS.get(declared.name)
-            value = value if parse is None else parse(value)
-            if value != declared.default:
+            parse = _PARSERS.get(declared.name)
+            if declared.option.choices:
+                value = {str(one): of for one, of in zip(declared.option.choices, declared.values, strict=True)}[value]
+            elif parse is not None:
+                value = parse(value)
+            default = declared.default
+            if (make := declared.option.of) is not None:
+                value, default = _made(make, value, declared.flag), make(default)
+            if value != default:
                 given[declared.name] = value
     return given
+
+
+def files_read(kind: type[Options], values: Mapping[str, Any]) -> list[Path]:
+    """Returns the files that the options of a class name for what is read."""
+    named = (values.get(_parameter(declared)) for declared in single_options(kind) if declared.option.path == "read")
+    return [path for path in named if path is not None]
+
+
+def _made(make: Callable[..., Any], value: Any, flag: str) -> Any:
+    try:
+        return make(value, flag)
+    except LitefuseError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @functools.cache
@@ -158,47 +171,9 @@ def _shape(value: str) -> tuple[str, tuple[int | None, ...]]:
     return name, shape
 
 
-def _integer_io(value: str) -> QuantizedIo:
-    types = value.split(",")
-    if not 1 <= len(types) <= 2 or not {*types} <= _TYPES.keys():
-        raise click.BadParameter(f"--quantized-io takes one or two of {', '.join(_TYPES)}, not {value!r}")
-    return _TYPES[types[0]], _TYPES[types[-1]]
-
-
-def _allowed(value: str) -> bool | str | list[str]:
-    return value == "all" or (value if value == "never" else _names(value, "--allow-custom-ops"))
-
-
-def _required(value: str) -> bool | list[str]:
-    return True if value == "all" else _names(value, "--require-fused")
-
-
-def _names(value: str, option: str) -> list[str]:
-    names = split_names(value)
-    if not names:
-        raise click.BadParameter(f"{option} needs names")
-    return names
-
-
-def _yes_no(value: str) -> Any:
-    return _SWITCHES.get(value, value)
-
-
-# What makes a value of an option's texts, by the option's name, with its class where another has the name as well.
-_PARSERS: Mapping[Any, Callable[[Any], Any]] = cast(
-    "Any",
-    {
-        "composites": _forms,
-        "allow_custom_ops": _allowed,
-        "io": _integer_io,
-        "rename": parse_renames,
-        "require_fused": _required,
-        "shapes": _shapes,
-        "weight_bits": int,
-        (Checks, "fusions"): _yes_no,
-        (Checks, "targets"): _yes_no,
-        (Graph, "inputs"): split_names,
-        (Graph, "outputs"): split_names,
-        (Graph, "tags"): split_names,
-    },
-)
+# What makes a value of an option's texts, by the option's name.
+_PARSERS: Mapping[str, Callable[[Any], Any]] = {
+    "composites": _forms,
+    "rename": parse_renames,
+    "shapes": _shapes,
+}

@@ -219,6 +219,18 @@ def metadata_of(metadata: Path | None, labels: Path | None) -> Path | dict[str, 
     return metadata if labels is None else {"labels": labels}
 
 
+def default_output(model: Path, suffix: str) -> Path:
+    """Returns the file in the current folder that is named after a model, with something behind the name."""
+    from litefuse.support.files.readable import is_there
+
+    # To convert, a .tflite file is refused when it is read, not because the default would replace it.
+    is_file = is_there(model) and model.is_file() and (suffix or model.suffix != ".tflite")
+    name = (model.stem if is_file else model.name) or model.absolute().name
+    if name == "..":
+        name = model.resolve().name
+    return Path(f"{name or 'model'}{suffix}.tflite")
+
+
 def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:
     """Parses new names of inputs and outputs from ``OLD=NEW``."""
     renames: dict[str, str] = {}

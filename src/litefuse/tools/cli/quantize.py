@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import cloup
 
-from litefuse.support.options.conversion import FileQuantization, ProcessOptions, Quantization
-from litefuse.tools.cli.declared_options import declared_option_groups, given_options_of
+from litefuse.support.options.conversion import FileQuantization
+from litefuse.tools.cli.declared_options import declared_option_groups, files_read, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, is_verbose, print_result, progress
-from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, metadata_of
+from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, default_output, metadata_of
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -27,38 +27,38 @@ if TYPE_CHECKING:
         "--output",
         "-o",
         type=OUTPUT,
-        required=True,
         metavar="FILE",
         help="The file to write; an existing one is replaced once quantization succeeds.",
+        show_default="the model's name with the form, such as model.int8.tflite, in the current folder",
     ),
     LABELS,
     PLUG_INS,
 )
-def quantize(model: Path, output: Path, labels: Path | None, plug_ins: tuple[str, ...], **values: Any) -> None:
+def quantize(model: Path, output: Path | None, labels: Path | None, plug_ins: tuple[str, ...], **values: Any) -> None:
     """Quantize a LiteRT model from any converter.
 
     MODEL.tflite is a float model from litefuse, the stock converter or any other. Options, samples and report are those
     of litefuse convert.
     """
     given = given_options_of(FileQuantization, values)
-    quantization = given.get("quantize", Quantization())
-    read = (quantization.samples, quantization.recipe, given.get("metadata"), labels)
-    check_writable(output, "the model", reads=(model, *filter(None, read)))
+    options = FileQuantization(**given)
+    path = output if output is not None else default_output(model, f".{options.quantize.scheme or 'quantized'}")
+    check_writable(path, "the model", reads=(model, *files_read(FileQuantization, values), *filter(None, (labels,))))
 
     from litefuse.conversion.api import quantize as quantize_model
     from litefuse.litert.runtime.loading import load_kernels
 
     load_kernels(plug_ins)
     given["metadata"] = metadata_of(given.get("metadata"), labels)
-    given["limits"] = replace(given.get("limits", ProcessOptions()), temporary_folder=output.parent)
+    given["limits"] = replace(options.limits, temporary_folder=path.parent)
     with progress(f"Quantizing {model}") as on_step:
         result = quantize_model(model, **given, on_step=on_step)
-        result.save(output, copy=False)
-        wrote(output)
+        result.save(path, copy=False)
+        wrote(path)
 
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
 
-        return report_sections(result.report, details=is_verbose(), written=str(output), original=str(model))
+        return report_sections(result.report, details=is_verbose(), written=str(path), original=str(model))
 
     print_result(result.report.to_json, sections)

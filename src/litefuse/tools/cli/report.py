@@ -129,9 +129,9 @@ def report(
                 model,
                 original,
                 shapes=shapes,
-                tolerance=max_error,
+                max_error=max_error,
                 tags=chosen,
-                kernel_modules=kernels,
+                kernels=kernels,
                 allow_side_effects=allow_side_effects,
                 layers=True,
             )
@@ -140,13 +140,13 @@ def report(
             from litefuse.tools.benchmarking.benchmark import benchmark
 
             on_step("measure")
-            return benchmark(model, shapes=shapes, kernel_modules=kernels)
+            return benchmark(model, shapes=shapes, kernels=kernels)
 
         def checked() -> TargetCheck:
             from litefuse.conversion.verify.targets.check import check
 
             allowed = 1e-4 if max_error is None else max_error
-            return check(model, targets, shapes=shapes, tolerance=allowed, kernel_modules=kernels, on_step=on_step)
+            return check(model, targets, shapes=shapes, max_error=allowed, kernels=kernels, on_step=on_step)
 
         verification = attempted("Not verified", compared, notes) if verify and original is not None else None
         benchmark = attempted("The time was not measured", measured, notes) if time else None

@@ -146,7 +146,7 @@ def _checked(op: str, call: Call, library: str, work: Path, tolerance: float, se
     limits = process_limits()
     try:
         with processes_limited(limits.at_most(_SECONDS)):
-            verification = verify_model(content, original, tolerance=tolerance, seed=seed, custom_ops=[library])
+            verification = verify_model(content, original, max_error=tolerance, seed=seed, custom_ops=[library])
             level = LEVELS.index(verification.limit)
             job = ModelJob(content, custom_ops=(library,), seed=seed, tolerance=tolerance, level=level)
             problems = run_with_kernels(WATCH, job, op, [library])

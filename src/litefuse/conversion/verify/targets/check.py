@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from litefuse.conversion.verify.model_process import MODEL, ModelCalls, ModelJob
 from litefuse.conversion.verify.reference import name_and_content
@@ -28,7 +28,9 @@ from litefuse.litert.targets.op_table import refused_by_table
 from litefuse.litert.targets.question import Answer, Question, Refusal, TargetCall
 from litefuse.litert.targets.target import Hint, Target
 from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
+from litefuse.support.options.limits import Limits
 from litefuse.support.options.names import refuse_one_string
 from litefuse.support.plug_ins.entry_points import find_plug_ins
 from litefuse.support.processes.limits import ProcessLimits, process_limits, processes_limited
@@ -110,16 +112,16 @@ def _hint(op: str, reason: str, hints: Sequence[Hint]) -> str:
 _SPREADS = 4.0
 
 
+@answering(limits=Limits)
 def check(
     model: ConversionResult | str | os.PathLike[str] | bytes,
     targets: str | Iterable[str] | None = None,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
-    tolerance: float = 1e-4,
-    timeout: float | None = None,
-    memory: int | None = None,
-    kernel_modules: Iterable[str] = (),
+    max_error: float = 1e-4,
+    limits: Limits | Mapping[str, Any] | float | None = None,
+    kernels: Iterable[str] = (),
     progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> TargetCheck:
@@ -138,10 +140,10 @@ def check(
             software is installed.
         shapes: Shapes of drawn inputs by their names, where the file leaves them open.
         seed: The seed of drawn inputs.
-        tolerance: The allowed error of an output, relative to its largest value.
-        timeout: How long the software of each target may take, in seconds; None for its default.
-        memory: The maximum memory of each process in bytes, without mapped files. Only on Linux. None for no limit.
-        kernel_modules: Files and names of modules that register kernels of custom ops, and libraries of native ones,
+        max_error: The allowed error of an output, relative to its largest value.
+        limits: What the software of each target may take: seconds, or ``litefuse.Limits(timeout, memory)``. None for
+            its default time.
+        kernels: Files and names of modules that register kernels of custom ops, and libraries of native ones,
             with which the file runs on the CPU.
         progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with each step.
@@ -163,10 +165,9 @@ def check(
             model,
             shapes=shapes,
             seed=seed,
-            tolerance=tolerance,
-            timeout=timeout,
-            memory=memory,
-            kernel_modules=kernel_modules,
+            max_error=max_error,
+            limits=Limits.of(limits, "limits"),
+            kernels=kernels,
             on_step=lambda step: announce(Step(step, len(reports), len(asked))),
         ) as checks,
     ):
@@ -187,14 +188,13 @@ def file_checks(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
-    tolerance: float = 1e-4,
-    timeout: float | None = None,
-    memory: int | None = None,
-    kernel_modules: Iterable[str] = (),
+    max_error: float = 1e-4,
+    limits: Limits | None = None,
+    kernels: Iterable[str] = (),
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Generator[FileChecks]:
     """Opens a file for checks, as :func:`check` does."""
-    refuse_one_string(kernel_modules, "kernel_modules")
+    refuse_one_string(kernels, "kernels")
     name, content = name_and_content(model)
     folder = make_temporary_folder()
     try:
@@ -210,15 +210,16 @@ def file_checks(
         job = ModelJob(
             str(path),
             registered=registered_by_value(),
-            kernel_modules=tuple(kernel_modules),
+            kernel_modules=tuple(kernels),
             times=2,
             seed=seed,
             shapes=given,
-            tolerance=tolerance,
+            tolerance=max_error,
             seconds=0.0,
         )
-        limits = process_limits() if memory is None else ProcessLimits(process_limits().remaining, memory)
-        with content_of(str(path)) as data, processes_limited(limits):
+        timeout, memory = (None, None) if limits is None else (limits.timeout, limits.memory)
+        held = process_limits() if memory is None else ProcessLimits(process_limits().remaining, memory)
+        with content_of(str(path)) as data, processes_limited(held):
             yield FileChecks(name, Model(data), Path(folder.name), job, timeout, on_step)
     finally:
         folder.cleanup()
@@ -312,7 +313,7 @@ class FileChecks:
         return replace(report, verdict=verdict, missing=missing, table=target.table.source, refused=refused)
 
     def _answer(self, target: Target, calls: Comparison | str) -> Answer:
-        """Asks the software; what it dies of, or takes too long for, is an answer as well."""
+        """Asks the software; what it dies of is an answer as well, and a limit is none."""
         place = self._folder / target.name
         place.mkdir(exist_ok=True)
         question = Question(
@@ -336,7 +337,8 @@ class FileChecks:
                 return cast("Answer", run_alone(ASK, question, environment={}, announce=announce))
         except LimitError as error:
             took = f"took more than {limits.timeout:g} seconds" if error.limit == "timeout" else "needs more memory"
-            why = f"it {took} in the step {steps[-1]!r}"
+            hint = "raise the limit (on the command line, --timeout or --memory)"
+            return Answer(unavailable=f"its software {took} in the step {steps[-1]!r}: {hint}")
         except EngineCrashError as error:
             why = f"its software crashes on the file ({error.death}), in the step {steps[-1]!r}"
             if any(op.name == "STABLEHLO_COMPOSITE" for graph in self.model.graphs for op in graph.ops):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from litefuse.conversion.verify.targets.check import check
-from litefuse.conversion.verify.targets.target_check import TargetReport, verdict_text
+from litefuse.conversion.job import ConversionJob
 from litefuse.errors import LitefuseError, NotAcceleratedError
 from litefuse.litert.targets import find_target
-from litefuse.support.report import Report, TargetCheckReport
+from litefuse.support.options.conversion import Conversion
+
+if TYPE_CHECKING:
+    from litefuse.conversion.verify.targets.target_check import TargetReport
+    from litefuse.support.report import Report
 
 # The name of the step.
 _STEP = "check-target"
@@ -19,17 +22,16 @@ _STEP = "check-target"
 _TAKEN = ("accelerated", "inconclusive")
 
 
-def check_required(targets: Sequence[str]) -> None:
-    """Checks, before the conversion, that the targets can be required to take the whole file.
-
-    Args:
-        targets: The names of the targets.
+def check_required(options: Conversion) -> None:
+    """Checks, before the conversion, that targets which are required to take the whole file can be checked.
 
     Raises:
         LitefuseError: The CPU is the only target.
         NotAcceleratedError: The software of a target is known not to be installed.
     """
-    asked = [target for target in targets if target != "cpu"]
+    if options.checks.targets != "required":
+        return
+    asked = [target for target in options.target if target != "cpu"]
     if not asked:
         raise LitefuseError(
             "Checks(targets='required') needs a target that can be checked, and cpu is the only one",
@@ -40,24 +42,26 @@ def check_required(targets: Sequence[str]) -> None:
             raise NotAcceleratedError(f"whether it takes the whole file is not known: {missing}", where=name)
 
 
-def with_target_checks(
-    report: Report, path: Path, targets: Sequence[str], announce: Callable[[str], None], *, required: bool
-) -> Report:
-    """Returns the report with what each target but the CPU makes of the file.
+def with_target_checks(report: Report, job: ConversionJob, announce: Callable[[str], None]) -> Report:
+    """Returns the report with what each target but the CPU makes of the file, if it is to be checked.
 
     Args:
         report: The report of the conversion.
-        path: The written file.
-        targets: The names of its targets.
+        job: The conversion.
         announce: Called with the name of the step.
-        required: Whether each has to take all of it.
 
     Raises:
         NotAcceleratedError: A target does not, and has to.
     """
+    if not job.options.checks.targets or job.options.target == ("cpu",):
+        return report
+    from litefuse.conversion.verify.targets.check import check  # few conversions are for others
+    from litefuse.support.report import TargetCheckReport
+
     begun = time.perf_counter()
     announce(_STEP)
-    reports = check(path, [target for target in targets if target != "cpu"], on_step=announce).reports
+    targets, required = job.options.target, job.options.checks.targets == "required"
+    reports = check(job.output, [target for target in targets if target != "cpu"], on_step=announce).reports
     refusing = [
         target_report for target_report in reports if target_report.refused or target_report.verdict not in _TAKEN
     ]
@@ -86,6 +90,8 @@ def with_target_checks(
 
 
 def _text(report: TargetReport) -> str:
+    from litefuse.conversion.verify.targets.target_check import verdict_text
+
     return (f"{report.missing}; " if report.missing else "") + verdict_text(report)
 
 

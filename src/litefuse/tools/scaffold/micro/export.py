@@ -25,6 +25,7 @@ from litefuse.litert.targets.question import Answer
 from litefuse.support.cloud.paths import not_url
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.files.whole_file import write_new
+from litefuse.support.options.limits import Limits
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.report.json_form import json_form
 from litefuse.tools.scaffold.micro.cpp import KNOWN_CUSTOM_OPS, used_ops
@@ -127,7 +128,7 @@ def export_micro(
             complete_file(path)
         with (
             shown_progress(f"Exporting {name}", show=progress, also=on_step) as announce,
-            file_checks(path, seed=seed, timeout=timeout, on_step=announce) as checks,
+            file_checks(path, seed=seed, limits=Limits(timeout=timeout), on_step=announce) as checks,
         ):
             made = _application(checks, path.read_bytes(), name, source, arena_size)
     finally:
