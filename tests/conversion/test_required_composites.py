@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
+from typing import Literal
 
 import pytest
 
 import litefuse
+from litefuse.conversion.pipeline.chosen_composites import check_fused
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.fusions.fusion import called_formulas, take_formulas
 from litefuse.fusions.recognizers import pattern
+from litefuse.support.options.forms import CompositeForms, RequiredComposites
+from litefuse.support.report import CompositeReport, LoopReport
 from litefuse.tools.demo import SAVED_MODEL
 from litefuse.tools.demo.check import MyCustomFusedOp
 
@@ -46,6 +51,41 @@ def test_what_a_recognizer_did_not_find() -> None:
             litefuse.convert(SAVED_MODEL, composites={"grid_*": "custom"})
     finally:
         take_formulas(before)
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "loops", "pattern", "problem"),
+    [
+        ("lstm_loop", "fused", (), "lstm", None),
+        ("lstm_loop", "fused", (), "LSTM", None),
+        ("lstm_loop", "inlined", (), "lstm", "'lstm_loop' .*because"),
+        ("lstm_885ed721-569d-4c51-9f5a-0123456789ab", "fused", (), "lstm", None),
+        ("lstm_loop", "fused", ("an LSTM of 64 units: the loop is faster",), "lstm", "a/layer: an LSTM of 64 units"),
+        ("lstm_loop", "fused", ("an LSTM of 64 units: the loop is faster",), "lstm_loop", None),
+        ("lstm_loop", "fused", ("a GRU of 64 units",), "lstm", None),
+        ("none", "fused", ("a GRU of 64 units",), "gru", "a/layer: a GRU of 64 units"),
+        (
+            "lstm_like",
+            "fused",
+            (),
+            "lstm",
+            "'lstm': no function of the model is annotated so\nThe composites are",
+        ),
+    ],
+)
+def test_kinds_of_recurrent_layers(
+    name: str, outcome: Literal["fused", "inlined"], loops: Collection[str], pattern: str, problem: str | None
+) -> None:
+    composites = [CompositeReport(name, "f", 1, outcome, reason="because")]
+    left = [LoopReport("a/layer", reason) for reason in loops]
+    check = functools.partial(
+        check_fused, RequiredComposites.of([pattern]), composites, CompositeForms.of("fuse"), loops=left
+    )
+    if problem is None:
+        check()
+        return
+    with pytest.raises(NotFusedError, match=problem):
+        check()
 
 
 def test_what_has_to_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import marshal
 from typing import Any
@@ -63,6 +64,20 @@ def test_the_error() -> None:
         "model.keras: the file brings Python code along, in 'mask' of 'mine' (Lambda), which is not run\n"
         "Replace it with a Keras layer or a class of yours. If you trust it: Load it."
     )
+
+
+@pytest.mark.parametrize("registered", ["Mine>Own", "Own", None, "", ["Own"], "Other"])
+def test_classes_of_named_code(registered: Any) -> None:
+    """Keras 2 would import the module of a class whose registered name it does not know."""
+    config = [layer("Own", "any.module") | {"registered_name": registered}]
+    check = functools.partial(check_config, config, "model.keras", "Load it.")
+    if registered in ("Mine>Own", "Own"):
+        check({"Own", "Mine>Own"})
+        return
+    with pytest.raises(
+        LitefuseError, match=r"class any\.module\.Own.*its code is not in the file(?s:.*)--plug-in FILE"
+    ):
+        check({"Own", "Mine>Own"})
 
 
 @pytest.mark.parametrize("name", ["TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "Any>TFSMLayer"])

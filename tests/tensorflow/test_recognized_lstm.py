@@ -372,8 +372,10 @@ def test_the_faster_form_is_chosen(tensorflow: TensorFlow, steps: int, rnn: Any,
     assert op_counts(result.model_bytes)["WHILE"] == 2 - fused
     reasons = [loop.reason for loop in result.report.loops]
     if rnn == "auto":
-        text = f"an LSTM of 300 units over {steps} steps: the loop is faster than the fused op"
-        assert f"{text} (UNIDIRECTIONAL_SEQUENCE_LSTM, with --rnn fused)" in reasons
+        above = 48 if steps == 5 else 224
+        text = f"an LSTM of 300 units over {steps} steps: the loop is faster than the fused op, as measured above"
+        assert any(reason.startswith(f"{text} {above} units; ") for reason in reasons)
+        assert all(reason.endswith("one UNIDIRECTIONAL_SEQUENCE_LSTM, for cpu, micro, ethos-u") for reason in reasons)
     if rnn == "loop":
         assert "an LSTM of 60 units, a loop by choice (--rnn, or the target)" in reasons
 

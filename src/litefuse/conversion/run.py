@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +21,6 @@ from litefuse.conversion.pipeline.layer_naming import LayerNaming
 from litefuse.conversion.pipeline.lowering import Lowering, State, lower_module
 from litefuse.conversion.pipeline.steps import SELF_CHECK, ModuleSaved, SavedBefore, Steps
 from litefuse.conversion.pipeline.targets import check_lowered, fixed_shapes, loops_left, with_unrolled
-from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.frontends.saved_model import SavedModel, load
 from litefuse.frontends.saved_model.model import IMPLEMENTS
 from litefuse.fusions.composites.fuse_composites import FuseComposites
@@ -45,10 +44,9 @@ from litefuse.passes.legalize.lacking_ops import RUNTIME_KERNELS, CustomOpForm, 
 from litefuse.passes.weights import Weights
 from litefuse.support import report as reports
 from litefuse.support.options.conversion import Conversion
-from litefuse.support.options.forms import CompositeForms, RequiredComposites
+from litefuse.support.options.forms import CompositeForms
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import held_bytes, limited
-from litefuse.support.options.names import fits, unused
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.records import Record
 from litefuse.support.report import CompositeReport, Report
@@ -181,16 +179,22 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     built = composite_reports(findings.outcomes)
     uncalled = _uncalled(saved_model, built)
     composites = (*built, *uncalled)
-    _check_names(options.composites, composites, findings.recognizers)
+    if options.composites.by_name or options.require_fused:
+        from litefuse.conversion.pipeline.chosen_composites import check_fused, check_names, no_composite
+
+        check_names(options.composites, composites, findings.recognizers)
+        if "*" in required.patterns and not built:
+            raise no_composite(composites, findings.recognizers, findings.loops)
+        others = required.of_names(LAYER_COMPOSITES, among=False)
+        check_fused(others, composites, options.composites, findings.recognizers, findings.loops)
     known = _known_ops(saved_model, module) if options.chosen_ops else set[str]()
-    if "*" in required.patterns and not built:
-        raise _no_composite(composites, findings.recognizers)
-    others = required.of_names(LAYER_COMPOSITES, among=False)
-    _require_fused(others, composites, options.composites, findings.recognizers)
     lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     composites = (*composite_reports(as_lowered(findings.outcomes, module)), *uncalled, *naming.composites(module))
     log_composites(composites)
-    _require_fused(of_layers, composites, options.composites)
+    if of_layers:
+        from litefuse.conversion.pipeline.chosen_composites import check_fused
+
+        check_fused(of_layers, composites, options.composites)
     loops = with_unrolled(findings.loops, lowering.unrolled or ())
     check_lowered(module, options.target, loops_left(loops, lowering.unrolled or ()), loops_chosen=loops_chosen)
     if options.chosen_ops:
@@ -423,69 +427,3 @@ def _uncalled(saved_model: SavedModel, called: Sequence[CompositeReport]) -> lis
             )
             uncalled.setdefault(name, CompositeReport(name, symbol, 0, "inlined", reason=reason))
     return [*uncalled.values()]
-
-
-def _check_names(
-    forms: CompositeForms, composites: Sequence[CompositeReport], recognizers: Sequence[reports.RecognizerReport]
-) -> None:
-    names = {composite.name for composite in composites}
-    needless = unused(forms.by_name, {*names, *LAYER_COMPOSITES})
-    if needless:
-        raise LitefuseError(
-            f"no function of the model is annotated as {', '.join(map(repr, needless))}, whose form was chosen"
-            f"{_searched(needless, recognizers)}",
-            hint=_present(names),
-        )
-
-
-def _present(names: Collection[str]) -> str:
-    return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "The model has no composites."
-
-
-def _searched(patterns: Sequence[str], recognizers: Sequence[reports.RecognizerReport]) -> str:
-    """Returns what the recognizers of composites that the model lacks say, to be added to a message; empty for none."""
-    tried = [recognizer for recognizer in recognizers if fits(recognizer.name, *patterns)]
-    closest = [f"; closest: {recognizer.closest}" for recognizer in tried if recognizer.closest]
-    return f", and its recognizer found nothing{''.join(closest[:1])}" if tried else ""
-
-
-def _no_composite(
-    uncalled: Sequence[CompositeReport], recognizers: Sequence[reports.RecognizerReport]
-) -> NotFusedError:
-    """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
-    listed = "".join(
-        f"\n  {composite.name!r} (function {composite.function}): {composite.reason}" for composite in uncalled
-    )
-    names = dict.fromkeys(recognizer.name for recognizer in recognizers)
-    listed += "".join(f"\n  {name!r}: no function is annotated so{_searched([name], recognizers)}" for name in names)
-    return NotFusedError(
-        f"no composite could be fused, though all must be{':' if listed else ''}{listed}",
-        hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or leave "
-        "out require_fused (on the command line, --require-fused).",
-    )
-
-
-def _require_fused(
-    required: RequiredComposites,
-    composites: Sequence[CompositeReport],
-    forms: CompositeForms,
-    recognizers: Sequence[reports.RecognizerReport] = (),
-) -> None:
-    failed: list[str] = []
-    hint = ""
-    for pattern in required.patterns:
-        fitting = [composite for composite in composites if fits(composite.name, pattern)]
-        if not fitting:
-            failed.append(f"{pattern!r}: no function of the model is annotated so{_searched([pattern], recognizers)}")
-            hint = _present({composite.name for composite in composites})
-        called = [composite for composite in fitting if composite.call_sites or composite.outcome == "fused"]
-        for composite in called or fitting:
-            # The comparison of a generated kernel is still to come.
-            compared = not required.checked or composite.error is not None or forms[composite.name] == "generate"
-            if composite.outcome != "fused" or not compared:
-                why = composite.reason if composite.outcome != "fused" else composite.compared
-                failed.append(f"{composite.name!r} (function {composite.function}): {why}")
-    if failed:
-        listed = "\n".join(f"  {line}" for line in dict.fromkeys(failed))
-        what = "fused and checked" if required.checked else "fused"
-        raise NotFusedError(f"composites that had to be {what} were not:\n{listed}", hint=hint)

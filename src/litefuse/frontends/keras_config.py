@@ -2,7 +2,7 @@
 
 Keras builds a model from its configuration: JSON that names classes and functions. Its own safe mode covers only some
 of the ways to abuse that, and Keras 2 has hardly any safe mode. So all of a configuration is checked here before either
-sees any of it: it may name only Keras's own layers and their parts.
+sees any of it: it may name only Keras's own layers and their parts, and what the user has the code of.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import base64
 import json
 import re
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from litefuse.errors import LitefuseError
@@ -81,26 +81,25 @@ def parse_config(content: bytes | str, where: str) -> Any:
         raise LitefuseError(f"the model's configuration is damaged: {error}", where=where) from error
 
 
-def check_config(config: Any, where: str, trust: str) -> None:
+def check_config(config: Any, where: str, trust: str, known: Container[str] = ()) -> None:
     """Rejects a configuration that would make Keras run code or read other files.
 
     Args:
         config: The result of :func:`parse_config`.
         where: The file, for errors.
         trust: How to convert a trusted file, for errors.
+        known: The names of classes and functions in code that the user named.
 
     Raises:
-        LitefuseError: It has a function as bytecode, a class or function that is not Keras's own, a layer that is a
-            program, or a vocabulary in another file; or it is nested too deep.
+        LitefuseError: It has a function as bytecode, a class or function that is neither Keras's own nor known, a layer
+            that is a program, or a vocabulary in another file; or it is nested too deep.
     """
     for place in _places(config, where):
-        reason = _objection(place)
-        if reason:
-            raise LitefuseError(
-                reason,
-                where=where,
-                hint=f"Replace it with a Keras layer or a class of yours. If you trust it: {trust}",
-            )
+        if reason := _objection(place):
+            trusted = f"Replace it with a Keras layer or a class of yours. If you trust it: {trust}"
+            raise LitefuseError(reason, where=where, hint=trusted)
+        if reason := _unknown(place, known):
+            raise LitefuseError(f"{reason}: its code is not in the file", where=where, hint=name_code(trust))
 
 
 def _places(config: Any, where: str) -> Iterator[_Place]:
@@ -188,8 +187,14 @@ def _objection_to_call(layer: str, key: str, config: Any) -> str:
     return f"{layer} calls {named!r}, which is not among the functions that only compute" if refused else ""
 
 
+def name_code(otherwise: str) -> str:
+    """Returns what to do about a class that is missing: name its code, or what ``otherwise`` begins a sentence of."""
+    also = f", or {otherwise[0].lower()}{otherwise[1:]}" if otherwise else "."
+    return f"If the model has classes of yours, name the Python file that defines them, --plug-in FILE.py{also}"
+
+
 def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]) -> str:
-    """Returns why an object may not name a class or function; empty if it may."""
+    """Returns why an object may not be of a module, or name a function or type; empty if it may."""
     module: object = mapping["module"]
     if not isinstance(module, str):
         return f"{_described(mapping) or place.layer} has a module that is not a name: {module!r}"
@@ -198,8 +203,6 @@ def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]
         if specification in _SPECIFICATIONS and module.partition(".")[0] == "tensorflow":
             return ""
         return f"{place.layer} has a type {module}.{specification}, which is none of TensorFlow's"
-    if name.startswith("__"):
-        return ""  # a tensor, an array and the like, which Keras reads itself
     if name == "function":
         function = mapping.get("config")
         if isinstance(function, str) and is_own_function(module, function):
@@ -208,7 +211,20 @@ def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]
             f"{place.layer} has {module}.{function} as its {place.key!r}, which is not among the functions of Keras's "
             "that only compute"
         )
-    if is_own_class(module, name):
+    return ""
+
+
+def _unknown(place: _Place, known: Container[str]) -> str:
+    """Returns which class an object is of that is neither Keras's own nor known; empty if it is of none such."""
+    mapping = cast("dict[str, Any]", place.value) if isinstance(place.value, dict) else {}
+    name, module = mapping.get("class_name"), mapping.get("module")
+    if not isinstance(name, str) or not isinstance(module, str):
+        return ""
+    if name == "function" or name.startswith("__"):  # a tensor, an array and the like, which Keras reads itself
+        return ""
+    # Keras looks for it as registered; for any other, Keras 2 would import the module.
+    registered = mapping.get("registered_name")
+    if is_own_class(module, name) or (name in known and isinstance(registered, str) and registered in known):
         return ""
     layer = _described(mapping) or place.layer
     return f"{layer} is of the class {module}.{name}, which is not one of Keras's own layers or their parts"

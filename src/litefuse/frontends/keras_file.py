@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.frontends.pretrained import refuse_pretrained
 from litefuse.frontends.source import Source
 from litefuse.support.files.readable import check_file, is_there
+from litefuse.support.plug_ins.modules import named_code
 from litefuse.support.processes.process import run_alone
 
 _SUFFIXES = frozenset({".h5", ".hdf5", ".keras"})
@@ -23,10 +25,12 @@ class KerasFileJob:
     Attributes:
         file: The file to read.
         folder: The SavedModel's folder to write, which does not exist.
+        code: Python files and names of modules with classes of the model that Keras lacks.
     """
 
     file: Path
     folder: Path
+    code: tuple[str, ...] = ()
 
 
 def is_keras_file(path: Path) -> bool:
@@ -34,23 +38,28 @@ def is_keras_file(path: Path) -> bool:
     return path.suffix.lower() in _SUFFIXES and not (is_there(path) and path.is_dir())
 
 
-def keras_file_source(path: Path) -> Source:
+def keras_file_source(path: Path, code: Iterable[str] = ()) -> Source:
     """Returns the source for a Keras file.
+
+    Args:
+        path: The file.
+        code: Python files and names of modules with classes of the model that Keras lacks, beside those that this
+            process has loaded.
 
     Raises:
         LitefuseError: No such file; or it has the weights of a pretrained model of transformers.
     """
     check_file(path)
     refuse_pretrained(path)
-    return Source(str(path), write=lambda folder: _write(path, folder))
+    return Source(str(path), write=lambda folder: _write(KerasFileJob(path, folder, (*named_code(), *code))))
 
 
-def _write(path: Path, folder: Path) -> None:
+def _write(job: KerasFileJob) -> None:
     try:
-        run_alone(_LOADER, KerasFileJob(path, folder), environment=_ENVIRONMENT, imported="tensorflow")
+        run_alone(_LOADER, job, environment=_ENVIRONMENT, imported="tensorflow")
     except EngineCrashError as error:
         raise LitefuseError(
             f"the process that read the file died: {error.message}",
-            where=str(path),
+            where=str(job.file),
             hint="Load the model in Python with keras.models.load_model and pass it to litefuse.convert().",
         ) from error

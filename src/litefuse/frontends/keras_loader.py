@@ -13,7 +13,8 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_archive import read_archive
-from litefuse.frontends.keras_config import check_config
+from litefuse.frontends.keras_code import custom_objects
+from litefuse.frontends.keras_config import check_config, name_code
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
 from litefuse.frontends.keras_model import keras_model_source
@@ -21,7 +22,7 @@ from litefuse.frontends.tensorflow_packages import CORRECTED_TEXT, KERAS_2, conf
 from litefuse.frontends.writer import describe_error
 
 # Of Keras 3 and of Keras 2, which say it amid or before the configuration of all layers.
-_UNKNOWN_CLASS = re.compile(r"(?:Could not locate class|Unknown (?:layer|object|model)):? '([^']+)'")
+_UNKNOWN_CLASS = re.compile(r"(?:Could not locate (?:class|function)|Unknown [a-z ]+):? '(?!function')([^']+)'")
 _PASS = "Load the model in Python with {package}.models.load_model, and pass it to litefuse.convert()."
 
 
@@ -29,10 +30,11 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     """Writes the model of a file as a SavedModel.
 
     No code in a file is run, and no other file is read for it: a file that would make Keras do so is rejected before
-    Keras is loaded; see ``keras_config``, ``keras_archive`` and ``keras_hdf5``. Keras's own safe mode is on as well.
+    Keras reads it; see ``keras_config``, ``keras_archive`` and ``keras_hdf5``. Keras's own safe mode is on as well.
+    Classes and functions that are not Keras's come from the code that the user named.
 
     Args:
-        job: The file and the folder.
+        job: The file, the folder and the code.
         announce: Called with the name of each step at its start.
 
     Raises:
@@ -47,25 +49,20 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     hint = _PASS.format(package=package)
     if package == "keras" and _is_legacy(version):
         hint += f" {KERAS_2}"
-    check_config(config, where, hint)
+    objects = custom_objects(_import(package, where), config, job.code) if job.code else {}
+    check_config(config, where, hint, objects)
     keras = _import(package, where)
     try:
         with _safe_mode(package, where), _named(job.file, suffix) as path:
-            model = keras.models.load_model(path, compile=False, safe_mode=True)
+            model = keras.models.load_model(path, custom_objects=objects, compile=False, safe_mode=True)
     except LitefuseError:
         raise
     except Exception as error:  # Keras's readers and layers raise any exception
         if (unknown := _UNKNOWN_CLASS.search(str(error))) is not None:
-            raise LitefuseError(
-                f"the model has the class {unknown[1]!r}, which Keras lacks: its code is not in the file",
-                where=where,
-                hint=f"Import the code of the class first. {hint}",
-            ) from error
-        raise LitefuseError(
-            f"Keras {keras.__version__} cannot load the model: {describe_error(error)}",
-            where=where,
-            hint=f"If the model has custom classes: {hint}",
-        ) from error
+            problem = f"the model has {unknown[1]!r}, which Keras lacks: its code is not in the file"
+        else:
+            problem = f"Keras {keras.__version__} cannot load the model: {describe_error(error)}"
+        raise LitefuseError(problem, where=where, hint=name_code(hint)) from error
     source = keras_model_source(model)
     if source is None or source.write is None:
         raise LitefuseError(f"the file holds a {type(model).__name__}, not a Keras model", where=where)

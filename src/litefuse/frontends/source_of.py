@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import types
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -15,7 +16,7 @@ from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import is_there
 
 
-def source_of(model: object) -> Source:
+def source_of(model: object, code: Iterable[str] = ()) -> Source:
     """Returns the source for a model.
 
     Args:
@@ -23,6 +24,7 @@ def source_of(model: object) -> Source:
             model, a ``tf.function``, a concrete function, a mapping from keys of signatures to such functions, a
             ``tf.Module``, a result of ``tf.saved_model.load``, or a ``jax.export.Exported``; or the URL of a folder or
             file.
+        code: Python files and names of modules with the custom classes of a Keras file.
 
     Raises:
         LitefuseError: It is none of these, or cannot be converted in its current form.
@@ -43,7 +45,7 @@ def source_of(model: object) -> Source:
             raise LitefuseError("the current folder is gone, so this path does not exist", where=str(path)) from None
         if not is_keras_file(path) and not is_there(path):
             return Source(name_of(path), path)  # reading it says what is wrong
-        source = keras_file_source(path) if is_keras_file(path) else folder_source(path)
+        source = keras_file_source(path, code) if is_keras_file(path) else folder_source(path)
         return source if source.name != str(path) else replace(source, name=name_of(path))
     # A model of Keras 2 is also a tf.Module, but should be exported as Keras does.
     for recognize in (keras_model_source, function_source, functions_source, module_source, jax_export_source):

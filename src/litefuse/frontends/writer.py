@@ -20,6 +20,8 @@ _CAPTURES = (
     "what else it needs must be among its inputs."
 )
 _THROUGH_LAYER = "Exception encountered when calling layer"
+# Keras reports first what it did, then a configuration, and last what went wrong.
+_CONFIGURATION = re.compile(r" using config=\{.*\}\.(?= *Exception encountered: )")
 _HALF = 250  # how many characters are kept at each end of a long reason
 
 
@@ -167,8 +169,7 @@ def describe_error(error: Exception) -> str:
     layers = [line for line in kept if _THROUGH_LAYER in line]
     kept = [line for line in kept if line and line not in layers[:-1]]
     text = " ".join(line for line in kept if not line.startswith(("in user code:", "Arguments received by")))
-    text = text or type(error).__name__
-    # Keras reports first what it did, then a configuration, and last what went wrong.
+    text = _CONFIGURATION.sub(".", text) or type(error).__name__
     return text if len(text) <= 2 * _HALF else f"{text[:_HALF]} ... {text[-_HALF:]}"
 
 

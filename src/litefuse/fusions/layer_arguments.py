@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from litefuse.litert.targets import OWN, traits_of
+
 if TYPE_CHECKING:
     from litefuse.fusions.composite import Composite
     from litefuse.ir.ops.dims import Shape
@@ -124,15 +126,26 @@ def loop_is_faster(composite: str, units: int, steps: int | None, batch: int | N
         steps: Its steps; None if unknown, which counts as few.
         batch: Its batch size; None if unknown, which counts as one.
     """
-    if composite not in _LIMITS:
-        return False
+    return composite in _LIMITS and units > most_units(composite, steps, batch)
+
+
+def most_units(composite: str, steps: int | None, batch: int | None) -> int:
+    """Returns up to how many units the fused op is faster than a loop; the arguments are those of loop_is_faster."""
     limit = max(limit for least, limit in _LIMITS[composite].items() if (steps or 0) >= least)
-    return units * (batch or 1) ** _OF_BATCH > limit
+    return int(limit / (batch or 1) ** _OF_BATCH)
 
 
-def faster_than(op: str, what: str = "the loop") -> str:
-    """Says that a layer stays as it is because that is faster than an op, and how to get the op."""
-    return f"{what} is faster than the fused op ({op}, with --rnn fused)"
+def faster_than(op: str, what: str = "the loop", above: int | None = None) -> str:
+    """Says that a layer stays as it is because that is faster than an op, and how to get the op.
+
+    Args:
+        op: The op.
+        what: What is faster.
+        above: The number of units above which that was measured; None if it does not depend on them alone.
+    """
+    runs = [target for target in OWN if (traits := traits_of(target)).variables and op not in traits.lacking]
+    measured = "" if above is None else f", as measured above {above} units"
+    return f"{what} is faster than the fused op{measured}; --rnn fused makes it one {op}, for {', '.join(runs)}"
 
 
 def unrolled_is_faster(composite: str, units: int, steps: int) -> bool:

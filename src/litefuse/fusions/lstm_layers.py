@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.fusions.fusion import Fusion, Inputs, count_problem, fusion
-from litefuse.fusions.layer_arguments import faster_than, loop_is_faster
+from litefuse.fusions.layer_arguments import faster_than, loop_is_faster, most_units
 
 if TYPE_CHECKING:
     from litefuse.fusions.builder import Builder
@@ -208,7 +208,8 @@ class KerasLstm(Fusion):
         if _is_diagonal(composite) or not loop_is_faster("lstm_loop", units, steps, batch):
             return None
         count = "an unknown number of" if steps is None else steps
-        return f"an LSTM of {units} units over {count} steps: {faster_than('UNIDIRECTIONAL_SEQUENCE_LSTM')}"
+        why = faster_than("UNIDIRECTIONAL_SEQUENCE_LSTM", above=most_units("lstm_loop", steps, batch))
+        return f"an LSTM of {units} units over {count} steps: {why}"
 
     def check_inputs(self, composite: Composite, size: int, random: np.random.Generator) -> Inputs | None:
         return _random_layer_inputs(composite.arg_types, size, random, time_major=composite.attributes["time_major"])

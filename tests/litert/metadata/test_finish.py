@@ -17,13 +17,15 @@ import litefuse
 from litefuse.conversion.generating import with_kernels
 from litefuse.conversion.job import ConversionJob
 from litefuse.errors import MetadataError
-from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.litert.inspection.litert_model import facts_of, inspect_litert_model
+from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.metadata.description import Description, Finish
 from litefuse.litert.metadata.finish import finish_file, model_metadata
 from litefuse.litert.metadata.names import original_names, renaming, signature_names
 from litefuse.support.options.conversion import Conversion
 from litefuse.support.report import ChainReport, KernelReport, Report
+from litefuse.support.report.text import sections_text
 from litefuse.tools.cli.app import app
 from litefuse.tools.demo import SAVED_MODEL
 from tests.every import every
@@ -106,6 +108,10 @@ def test_a_file_with_everything(folder: Path, is_behind: bool) -> None:
     facts = inspect_litert_model(path)
     assert facts.model_metadata == {**METADATA, "min_parser_version": "1.0.0"}
     assert [(each.name, each.size) for each in facts.associated_files] == [("labels.txt", 8)]
+    assert facts.labels == {"labels.txt": ("cat", "dog")}
+    assert "2 labels: cat, dog" in sections_text(litert_model_sections(facts))
+    damaged = path.read_bytes().replace(b"cat\ndog\n", b"cat\ndo!\n")
+    assert facts_of(damaged).labels == {"labels.txt": ()}
     assert [each.name for each in facts.signatures[0].inputs] == ["größe"]
     assert {each.name for each in facts.tensors} == {"größe", "doubled", "two"}
     assert facts.sizes is not None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
 
+import litefuse
 from litefuse.errors import KernelError
 from litefuse.kernels import ExtractImagePatches
 from litefuse.litert.runtime import custom_op as module
@@ -84,6 +85,23 @@ def test_a_registered_kernel_goes_before_the_pack() -> None:
         pass
 
     assert find_kernel("ExtractImagePatches") is Mine
+
+
+def test_what_is_no_kernel_is_answered_with_one() -> None:
+    """The kernel in the message runs."""
+
+    class Twice:
+        pass
+
+    for wrong in (unary, Twice):
+        with pytest.raises(KernelError, match=r"is not a subclass of CustomOp\nA kernel is a class") as raised:
+            custom_op("Twice")(cast("Any", wrong))
+    exec(raised.value.hint.partition("\n")[2], {"litefuse": litefuse})
+    interpreter = Interpreter(unary("Twice"))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, np.full((2, 3), 3.0, np.float32))
+    interpreter.invoke()
+    assert (interpreter.get_tensor(1) == 6).all()
 
 
 def test_incomplete_kernels() -> None:

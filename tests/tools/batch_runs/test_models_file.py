@@ -105,6 +105,7 @@ def test_a_file(tmp_path: Path) -> None:
     ("text", "key", "nearest"),
     [
         ("[bach]", "bach", "batch"),
+        ("[[models]]\npath = 'x'", "models", ""),
         ("[batch]\njobbs = 1", "jobbs", "jobs"),
         ("[defaults]\nrequire_fussed = true", "require_fussed", "require_fused"),
         ("[defaults]\nname = 'x'", "name", ""),
@@ -118,7 +119,7 @@ def test_a_file(tmp_path: Path) -> None:
         ),
         ("[[model]]\npath = 'x'\ncheck = { targets = ['cpu'], sead = 1 }", "sead", "seed"),
     ],
-    ids=["table", "batch", "defaults", "own-key", "model", "call", "verify", "variant", "check"],
+    ids=["table", "models", "batch", "defaults", "own-key", "model", "call", "verify", "variant", "check"],
 )
 def test_an_unknown_key(text: str, key: str, nearest: str, tmp_path: Path) -> None:
     with pytest.raises(LitefuseError, match=f"unknown key '{key}'") as caught:

@@ -135,7 +135,9 @@ def test_new_what_is_wrong(model: Path, tmp_path: Path) -> None:
     refused(run("kernels", "new", "Scale", "--from", model, "--output", tmp_path), "the folder is not empty")
     refused(run("kernels", "new", "Scale", "--from", tmp_path, "--output", target))
     assert not target.exists()
-    assert run("kernels", "new", "Scale").code == 2
+    neither = run("kernels", "new", "Scale")
+    assert neither.code == 2
+    assert "\n  litefuse kernels new Scale --from model.tflite\n" in neither.err
 
 
 def test_export(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 import litefuse
 from litefuse.conversion.verify.layers.layers import Layer, Layers
 from litefuse.conversion.verify.targets.target_check import RefusedOps, TargetCheck, TargetReport
-from litefuse.conversion.verify.verification import Verification
+from litefuse.conversion.verify.verification import OutputVerdict, Verification
 from litefuse.errors import LitefuseError
 from litefuse.tools.demo import SAVED_MODEL
 from litefuse.tools.page import treemap
@@ -174,6 +174,17 @@ def test_bytes_times_errors_and_refusals_are_those_of_the_ops(tmp_path: Path) ->
     (kind,) = page.data["kinds"]
     assert (kind["name"], kind["classes"]) == ("refused by gpu", ["no such op"])
     assert kind["values"] == [[*mine, 0]]
+
+
+@pytest.mark.parametrize(("error", "judgement"), [(0.009, "good"), (0.09, "bad")])
+def test_what_quantization_makes_is_not_red(error: float, judgement: str, tmp_path: Path) -> None:
+    verdict = "equal" if judgement == "good" else "differs"
+    output = OutputVerdict("s", "y", "float32", (1, 5), error, 3, verdict=verdict, explained=0.0094)
+    verification = Verification("m", "o", 1e-4, 4, (output,))
+    html = document(Content(written(tmp_path / "m.tflite", small()), "0" * 64, verification=verification))
+    direction = {"equal": "to", "differs": "from"}[verdict]
+    told = f"{direction} the original, error {error}; quantization explains 0.0094"
+    assert f'<li class="{judgement}"><b>{verdict}</b><span>{told}</span></li>' in html
 
 
 def test_results_of_one_name_are_told_apart_by_their_subgraphs(tmp_path: Path) -> None:

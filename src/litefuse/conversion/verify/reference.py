@@ -28,6 +28,7 @@ from litefuse.litert.inputs.model_inputs import ModelInputs, Tables
 from litefuse.litert.inspection.litert_model import is_litert_model
 from litefuse.litert.metadata.names import original_names, signature_names
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.loading import is_library
 from litefuse.litert.runtime.model_content import check, path_and_content
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.model_tables import IDENTIFIER
@@ -245,7 +246,7 @@ def opened(
         names = Names.of(job.model, name_and_content(original)[1])
         yield _with_names(_litert_reference(original, job, announce), names)
         return
-    source = source_of(original)
+    source = source_of(original, [name for name in job.kernel_modules if not is_library(name)])
     with make_temporary_folder() as temporary:
         folder = source.folder(Path(temporary, "saved_model"))
         with source.opened(folder, announce):

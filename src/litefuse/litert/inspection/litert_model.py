@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -25,8 +25,9 @@ from litefuse.litert.inspection.layer_names import layer_of
 from litefuse.litert.inspection.litert_model_facts import LiteRTModelFacts
 from litefuse.litert.inspection.operator_options import known_options, shortest_float32
 from litefuse.litert.inspection.operators import operators_in
-from litefuse.litert.metadata.associated_files import Pack, pack_of
+from litefuse.litert.metadata.associated_files import Pack, pack_of, read_file
 from litefuse.litert.metadata.finish import model_metadata
+from litefuse.litert.metadata.json_form import associated_files_in
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import content_of, damage_reported
 from litefuse.litert.runtime.kernel_pack import ops_that_run_in_litert
@@ -37,6 +38,9 @@ from litefuse.litert.runtime.soundness import check_soundness
 
 # The field of the table StableHLOCompositeOptions.
 _COMPOSITE_ATTRIBUTES = 2
+
+_LABELS = frozenset({"TENSOR_AXIS_LABELS", "TENSOR_VALUE_LABELS"})
+_MOST_BYTES = 1 << 20  # of labels
 
 # One kind of custom operator: its kind, its name, its options.
 _OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
@@ -87,7 +91,7 @@ def facts_of(content: Any, source: str = "") -> LiteRTModelFacts:
 def _facts(content: Any, model: Model, source: str) -> LiteRTModelFacts:
     tensors, operators = tuple(stored_tensors(model)), tuple(operators_in(model))
     custom: Counter[_OperatorKey] = Counter(_custom_operators(model))
-    pack = pack_of(content)
+    pack, described = pack_of(content), model_metadata(content)
     own = ops_that_run_in_litert(content) if custom else frozenset[str]()
     return LiteRTModelFacts(
         source=source,
@@ -126,11 +130,20 @@ def _facts(content: Any, model: Model, source: str) -> LiteRTModelFacts:
         tensors=tensors,
         operators=operators,
         sizes=_file_sizes(len(content), pack, model, tensors, operators),
-        model_metadata=model_metadata(content),
+        model_metadata=described,
         associated_files=() if pack is None else tuple(FileFacts(*file) for file in pack.sizes.items()),
+        labels={} if pack is None else dict(_labels(content, pack, described or {})),
         least_runtime=str(runtime_of(content)),
         data_behind=model.has_buffers_behind,
     )
+
+
+def _labels(content: Any, pack: Pack, metadata: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yields the files with labels, each with its lines; damaged and huge ones have none."""
+    for file in associated_files_in(metadata):
+        name = file.get("name", "")
+        if file.get("type") in _LABELS and pack.sizes.get(name, _MOST_BYTES) < _MOST_BYTES:
+            yield name, tuple(read_file(content, name).decode(errors="replace").splitlines())
 
 
 def _custom_operators(model: Model) -> Iterator[_OperatorKey]:

@@ -51,6 +51,7 @@ class LiteRTModelFacts(ShownInNotebooks):
         sizes: The bytes of its parts.
         model_metadata: Its TensorFlow Lite Metadata, as JSON has it; None if it has none.
         associated_files: The files in the archive behind the model, such as labels.
+        labels: The lines of those that have labels of an output, by their names.
         least_runtime: The first releases of LiteRT and of TensorFlow Lite that have all of its ops.
         data_behind: Whether weights are stored behind the flatbuffer, where only LiteRT and TensorFlow Lite look.
     """
@@ -70,6 +71,7 @@ class LiteRTModelFacts(ShownInNotebooks):
     sizes: FileSizes | None = None
     model_metadata: Mapping[str, Any] | None = None
     associated_files: tuple[FileFacts, ...] = ()
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     least_runtime: str = ""
     data_behind: bool = False
 
@@ -162,7 +164,7 @@ def _metadata_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> 
                 (label, fit(text))
                 for role in ("input", "output")
                 for tensor in graph.get(f"{role}_tensor_metadata", [])
-                for label, text in _described_rows(role, tensor)
+                for label, text in _described_rows(role, tensor, facts.labels)
             ]
             if rows:
                 where = "" if len(graphs) == 1 else f" of subgraph {number}"
@@ -173,7 +175,9 @@ def _metadata_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> 
     return sections
 
 
-def _described_rows(role: str, tensor: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _described_rows(
+    role: str, tensor: Mapping[str, Any], labels: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str]]:
     """Yields the name of a tensor, and below it what is said of it."""
     yield role, tensor.get("name") or "(no name)"
     if tensor.get("description"):
@@ -190,7 +194,10 @@ def _described_rows(role: str, tensor: Mapping[str, Any]) -> Iterator[tuple[str,
             yield "", " ".join([kind, *_pairs(unit.get("options", {}))])
     for file in tensor.get("associated_files", []):
         kind = str(file.get("type", "")).replace("_", " ").lower()
-        yield "", f"file {file.get('name', '')}{f' ({kind})' if kind else ''}"
+        name = file.get("name", "")
+        yield "", f"file {name}{f' ({kind})' if kind else ''}"
+        if lines := labels.get(name):
+            yield "", f"{count_of(len(lines), 'label')}: {', '.join(lines)}"
 
 
 def _pairs(values: Mapping[str, Any]) -> Iterator[str]:

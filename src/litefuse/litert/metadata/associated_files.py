@@ -12,6 +12,7 @@ import os
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
@@ -24,6 +25,8 @@ _TIME = (1980, 1, 1, 0, 0, 0)
 # An archive may list any number of files, though it holds few bytes.
 _MOST_FILES = 10_000
 _CHUNK = 1 << 20
+# What reading a damaged archive raises; NotImplementedError is a RuntimeError.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, ValueError, OverflowError, RuntimeError)
 
 
 class Pack(NamedTuple):
@@ -66,8 +69,17 @@ def pack_of(content: Any) -> Pack | None:
                 {entry.filename: entry.file_size for entry in entries},
                 {entry.filename: entry.CRC for entry in entries},
             )
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, OverflowError, RuntimeError):
+    except _DAMAGED:
         return None
+
+
+def read_file(content: Any, name: str) -> bytes:
+    """Returns a file of the archive behind a model; empty if it is damaged."""
+    try:
+        with zipfile.ZipFile(_Reader(content)) as archive:
+            return archive.read(name)
+    except _DAMAGED:
+        return b""
 
 
 def file_in(folder: Path, name: str, where: str) -> Path:

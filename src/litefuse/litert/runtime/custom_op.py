@@ -179,6 +179,15 @@ PACK: Mapping[str, type[CustomOp]] = _Pack()
 """The pack's kernels by the names of their ops. One that is registered with ``custom_op`` takes precedence."""
 
 Kernel = TypeVar("Kernel", bound=CustomOp)
+_EXAMPLE = """A kernel is a class with two methods:
+
+@litefuse.custom_op("Twice")
+class Twice(litefuse.CustomOp):
+    def prepare(self, x):
+        return litefuse.TensorSpec(x.shape, x.dtype)  # of the output
+
+    def invoke(self, inputs, outputs):
+        outputs[0][...] = 2 * inputs[0]"""
 
 _registered: dict[str, type[CustomOp]] = {}  # from the running program
 _installed: dict[str, tuple[type[CustomOp], str]] = {}  # from plug-ins, each with its package
@@ -203,7 +212,8 @@ def custom_op(name: str = "", *, replace: bool = False) -> Callable[[type[Kernel
         raise KernelError("a custom op needs a name", hint='Write @custom_op("NameOfTheOp").')
 
     def register(kernel: type[Kernel]) -> type[Kernel]:
-        kernel.op_name = name
+        if isinstance(kernel, type) and issubclass(kernel, CustomOp):  # pyright: ignore[reportUnnecessaryIsInstance]
+            kernel.op_name = name
         kernels_by_name([kernel])
         register_kernel(kernel, loading_plug_in(), replace=replace)
         return kernel
@@ -261,11 +271,12 @@ def kernels_by_name(kernels: Iterable[type[CustomOp]]) -> dict[str, type[CustomO
     for kernel in kernels:
         # Checked at run time too: plug-ins and untyped callers may pass anything.
         if not (isinstance(kernel, type) and issubclass(kernel, CustomOp)):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise KernelError(f"{kernel!r} is not a subclass of CustomOp", hint="Pass the kernel's class.")
+            name = getattr(kernel, "__qualname__", repr(kernel))
+            raise KernelError(f"{name} is not a subclass of CustomOp", hint=_EXAMPLE)
         where = _qualified_name(kernel)
         missing = [method for method in ("prepare", "invoke") if getattr(kernel, method) is getattr(CustomOp, method)]
         if missing:
-            raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where)
+            raise KernelError(f"the kernel does not define {' and '.join(missing)}", where=where, hint=_EXAMPLE)
         if unknown := {*kernel.quantized_dtypes} - {"int8", "int16"}:
             raise KernelError(f"quantized_dtypes are int8 and int16, not {', '.join(sorted(unknown))}", where=where)
         if any(type(position) is not int or position < 0 for pair in kernel.same_scales.items() for position in pair):

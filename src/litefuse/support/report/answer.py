@@ -42,7 +42,13 @@ class _Line(NamedTuple):
 
 
 def answer_section(
-    report: Report, *, written: str = "", original: str = "", kernels: str = "", details: bool = False
+    report: Report,
+    written: str = "",
+    original: str = "",
+    kernels: str = "",
+    plug_ins: Sequence[str] = (),
+    *,
+    details: bool = False,
 ) -> Section:
     """Returns the section that a report begins with.
 
@@ -51,6 +57,7 @@ def answer_section(
         written: The file that the model was written to; empty if it is not written yet.
         original: The model that was converted, as the user named it; empty: as the report names it.
         kernels: The folder that generated kernels were written to; empty if there are none.
+        plug_ins: The code that the user named, which the next commands need too.
         details: Whether the report goes on behind it: nothing is left out then.
     """
     source = original or report.source
@@ -60,7 +67,7 @@ def answer_section(
     if details:
         lines += _signatures(report)
     if written:
-        lines += _next(report, _path(source) or _path(report.source), shlex.quote(written))
+        lines += _next(report, _path(source) or _path(report.source), written, plug_ins)
     shown, left = (lines, 0) if details else _fitting(lines)
     return table(
         f"{title} in {report.seconds:,.1f} s" if report.seconds else title,
@@ -241,12 +248,14 @@ def _signatures(report: Report) -> Iterator[_Line]:
             yield _Line("left out", f"{signature.signature}: {signature.reason}")
 
 
-def _next(report: Report, original: str, written: str) -> Iterator[_Line]:
+def _next(report: Report, original: str, written: str, plug_ins: Sequence[str]) -> Iterator[_Line]:
     """Says how the whole is compared with the original, and how it is measured if it runs here."""
+    code = [text for name in plug_ins for text in ("--plug-in", name)]
     if original:
-        yield _Line("next", f"litefuse verify {written} {shlex.quote(original)}", spare=_VERIFY)
+        yield _Line("next", shlex.join(["litefuse", "verify", written, original, *code]), spare=_VERIFY)
     if report.file_check is not None and report.file_check.ran:
-        yield _Line("" if original else "next", f"litefuse benchmark {written}", spare=_BENCHMARK)
+        command = shlex.join(["litefuse", "benchmark", written, *code])
+        yield _Line("" if original else "next", command, spare=_BENCHMARK)
 
 
 def _path(name: str) -> str:

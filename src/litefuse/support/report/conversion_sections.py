@@ -34,6 +34,7 @@ def report_sections(
     written: str = "",
     original: str = "",
     kernels: str = "",
+    plug_ins: Sequence[str] = (),
 ) -> list[Section]:
     """Returns the sections of a conversion's report: the answer with what users have to know, and the details.
 
@@ -44,8 +45,10 @@ def report_sections(
         written: The file that the model was written to; empty if it is not written yet.
         original: The model that was converted, as the user named it.
         kernels: The folder that generated kernels were written to; empty if there are none.
+        plug_ins: The code that the user named.
     """
-    sections = [answer_section(report, written=written, original=original, kernels=kernels, details=details)]
+    named = (written, original, kernels, plug_ins)
+    sections = [answer_section(report, *named, details=details)]
     if details:
         sections += _details(report)
     if timings:

@@ -61,6 +61,9 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
     where = str(path)
     _check_numbers(read, where)
     for key in read.keys() - {"batch", "defaults", "model"}:
+        if key == "models":
+            hint = 'Write each model as a table of its own:\n\n[[model]]\npath = "my_model.keras"'
+            raise LitefuseError(f"unknown key {key!r}", where=where, hint=hint)
         raise unknown_key(key, ("batch", "defaults", "model"), where)
     models = read.get("model", [])
     if not isinstance(models, list) or not all(isinstance(model, dict) for model in cast("list[object]", models)):

@@ -124,7 +124,8 @@ class _Group(Group):
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"]},
     help=_HELP,
-    epilog=f"Documentation: {DOCUMENTATION}",
+    epilog="\b\nTab completion in bash, or with zsh_source or fish_source instead:\n"
+    f'  eval "$(_LITEFUSE_COMPLETE=bash_source litefuse)"\nDocumentation: {DOCUMENTATION}',
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")
 def app() -> None:

@@ -107,6 +107,7 @@ def convert(
             written=str(path),
             original=str(model),
             kernels=str(result.kernels or ""),
+            plug_ins=plug_ins,
         )
 
     print_result(result.report.to_json, sections)

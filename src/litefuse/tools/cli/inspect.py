@@ -9,7 +9,7 @@ import click
 from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.failures import ExitCode
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import PATH, TAGS, split_names
+from litefuse.tools.cli.parameters import PATH, PLUG_INS, TAGS, split_names
 
 
 @click.command(cls=Command)
@@ -21,6 +21,7 @@ from litefuse.tools.cli.parameters import PATH, TAGS, split_names
 @click.option("--tensors", is_flag=True, help="List every tensor of a .tflite file: type, bytes, scales, zero points.")
 @click.option("--sizes", is_flag=True, help="Show what takes space in a .tflite file: layers, largest tensors.")
 @click.option("--all", "everything", is_flag=True, help="Show lists and names in full.")
+@PLUG_INS
 def inspect(
     model: Path,
     tags: str | None,
@@ -28,6 +29,7 @@ def inspect(
     tensors: bool,
     sizes: bool,
     everything: bool,
+    plug_ins: tuple[str, ...],
 ) -> None:
     """Show what a model contains.
 
@@ -75,7 +77,7 @@ def inspect(
     from litefuse.support.files.temporary import make_temporary_folder
 
     chosen = None if tags is None else tuple(split_names(tags))
-    source = source_of(model)
+    source = source_of(model, plug_ins)
     with (
         progress(f"Reading {model}") as on_step,
         make_temporary_folder() as temporary,

@@ -65,14 +65,23 @@ def new_kernel(name: str, model: Path | None, output: Path | None, *, package: b
 
     NAME is the name of the op or composite.
 
+    \b
+    Examples:
+      litefuse kernels new MyOp --from model.tflite
+      litefuse kernels new MyOp --package
+
     Writes a kernel in Python and in C++, with the op's inputs, outputs and options, a CMake file, and a test that runs
     and compares both. All of it works right away; the kernels return zeros until you edit them.
 
     With --package, writes a Python package instead: a fusion, a recognizer and a kernel in C++ of an example to edit,
     with their entry points, a test, and a workflow that builds wheels. Once it is installed, litefuse uses all of it.
-    """
+    """  # noqa: D301  click's mark
     if package == (model is not None):
-        raise click.UsageError("kernels new takes either --from MODEL or --package")
+        command = f"\n  litefuse kernels new {name}"
+        raise click.UsageError(
+            "Name the model that has the op, for a kernel with its inputs, outputs and options; or write a package "
+            f"with an example to edit:{command} --from model.tflite{command} --package"
+        )
     from litefuse.litert.cpp.folders import check_empty
     from litefuse.support.report.sections import Section, count_of
     from litefuse.tools.scaffold.project import module_name, new_package, new_project, read_ops

@@ -125,6 +125,8 @@ TARGET = _Target()
 # An option of commands that run models.
 KERNELS = click.option(
     "--kernels",
+    "--plug-in",
+    "kernels",
     multiple=True,
     metavar="FILE.py|MODULE|LIB.so",
     help="Python code that registers kernels of custom ops, or a library of native kernels; may be repeated.",
@@ -137,8 +139,8 @@ PLUG_INS = click.option(
     "plug_ins",
     multiple=True,
     metavar="FILE.py|MODULE|LIB.so",
-    help="Python code that registers fusions, recognizers or kernels for the checks, or a library of native kernels. "
-    "May be repeated.",
+    help="Python code that registers fusions, recognizers or kernels, or that defines custom layers of a Keras file, "
+    "or a library of native kernels. May be repeated.",
 )
 
 

@@ -59,6 +59,8 @@ def quantize(model: Path, output: Path | None, labels: Path | None, plug_ins: tu
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
 
-        return report_sections(result.report, details=is_verbose(), written=str(path), original=str(model))
+        return report_sections(
+            result.report, details=is_verbose(), written=str(path), original=str(model), plug_ins=plug_ins
+        )
 
     print_result(result.report.to_json, sections)

@@ -13,10 +13,10 @@ from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import attempted, check_page, print_sections, progress, save_page
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
-    KERNELS,
     MAX_ERROR_OR_QUANTIZATION,
     OUTPUT,
     PATH,
+    PLUG_INS,
     SHAPES,
     TAGS,
     TARGET,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @SHAPES
 @MAX_ERROR_OR_QUANTIZATION
 @TAGS
-@KERNELS
+@PLUG_INS
 @ALLOW_SIDE_EFFECTS
 @click.option(
     "--explorer",
@@ -79,7 +79,7 @@ def report(
     shape: tuple[str, ...],
     max_error: float | None,
     tags: str | None,
-    kernels: tuple[str, ...],
+    plug_ins: tuple[str, ...],
     allow_side_effects: bool,
     explorer: bool,
     node_data: tuple[Path, ...],
@@ -99,10 +99,13 @@ def report(
     With --explorer, the graph opens in Model Explorer, folded by layer names, with the bodies of composites, and
     colored by bytes, times and errors, which Model Explorer sums up by layer.
     """
+    from litefuse.litert.runtime.loading import is_library
+    from litefuse.support.plug_ins.modules import name_code
     from litefuse.support.report.sections import Section
     from litefuse.tools.explorer.node_data import node_values, read_node_data, write_node_data
     from litefuse.tools.explorer.viewer import check_installed, show_model
 
+    name_code(source for source in plug_ins if not is_library(source))
     if not explorer and (node_data or port):
         raise click.UsageError("--node-data and --port need --explorer.")
     page = output if output is not None else Path(f"{model.stem or 'model'}.html")
@@ -131,7 +134,7 @@ def report(
                 shapes=shapes,
                 max_error=max_error,
                 tags=chosen,
-                kernels=kernels,
+                kernels=plug_ins,
                 allow_side_effects=allow_side_effects,
                 layers=True,
             )
@@ -140,13 +143,13 @@ def report(
             from litefuse.tools.benchmarking.benchmark import benchmark
 
             on_step("measure")
-            return benchmark(model, shapes=shapes, kernels=kernels)
+            return benchmark(model, shapes=shapes, kernels=plug_ins)
 
         def checked() -> TargetCheck:
             from litefuse.conversion.verify.targets.check import check
 
             allowed = 1e-4 if max_error is None else max_error
-            return check(model, targets, shapes=shapes, max_error=allowed, kernels=kernels, on_step=on_step)
+            return check(model, targets, shapes=shapes, max_error=allowed, kernels=plug_ins, on_step=on_step)
 
         verification = attempted("Not verified", compared, notes) if verify and original is not None else None
         benchmark = attempted("The time was not measured", measured, notes) if time else None

@@ -16,9 +16,9 @@ from litefuse.tools.cli.output import print_result, progress
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     INPUTS,
-    KERNELS,
     MAX_ERROR_OR_QUANTIZATION,
     PATH,
+    PLUG_INS,
     SEED,
     SHAPES,
     SIGNATURES,
@@ -53,7 +53,7 @@ from litefuse.tools.cli.parameters import (
     help="Call the model for at most this many seconds to reach every row of its tables, up to 50,000 each.",
 )
 @TAGS
-@KERNELS
+@PLUG_INS
 @ALLOW_SIDE_EFFECTS
 @click.option("--layers", is_flag=True, help="Also compare the tensors inside, and show the first that differs.")
 def verify(
@@ -65,6 +65,7 @@ def verify(
     samples: Path | None,
     shape: tuple[str, ...],
     tags: str | None,
+    plug_ins: tuple[str, ...],
     layers: bool,
     **options: Any,
 ) -> None:
@@ -111,6 +112,7 @@ def verify(
             samples=samples,
             shapes=shapes,
             tags=split_names(tags),
+            kernels=plug_ins,
             layers=layers,
             on_step=on_step,
             **options,

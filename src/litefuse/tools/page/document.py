@@ -102,7 +102,9 @@ def _answers(content: Content) -> str:
             "differs": "from the original",
             "inconclusive": "whether it equals the original",
         }
+        explained = [output.explained for output in content.verification.outputs if output.explained is not None]
         told = f"{what[verdict]}, error {content.verification.error:.2g}"
+        told += f"; quantization explains {max(explained):.2g}" if explained else ""
         answers.append((VERDICTS[verdict] or "", verdict, told))
     elif report is not None and report.file_check is not None:
         ran = report.file_check.ran

@@ -72,7 +72,8 @@ for (const measure of measures) {
 const kinds = data.kinds; // name, the titles of its classes, and the class of some nodes of the file
 for (const kind of kinds) kind.of = new Map(kind.values.map(([graph, node, value]) => [nodeAt(AFTER, graph, node), value]));
 
-const classColour = (number) => `hsl(${(number * 137.5 + 210) % 360} 62% 58%)`;
+// Not red, which is for what is wrong.
+const classColour = (number) => `hsl(${(number * 173 + 170) % 280 + 40} 62% 58%)`;
 // A color over that of boxes, which hide the edges behind them; so much of it that their text can be read.
 const tinted = (color, share) => `color-mix(in srgb, ${color} ${share}, var(--box))`;
 const shown = (measure, value) => {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from litefuse.fusions.fusion import find_fusion
-from litefuse.fusions.layer_arguments import faster_than, loop_is_faster, unrolled_is_faster
+from litefuse.fusions.layer_arguments import faster_than, loop_is_faster, most_units, unrolled_is_faster
 from litefuse.fusions.recognizers.recognizer import HOISTED, Recognition
 from litefuse.fusions.recognizers.recurrent.cells import Step, simple_rnn_cells
 from litefuse.fusions.recognizers.recurrent.chains import Chain, find_chains
@@ -77,7 +77,8 @@ class LayerSearch:
         if self._form == "loop":
             return f"{name}, a loop by choice (--rnn, or the target)"
         if self._form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps, layer.batch):
-            return f"{name} over {_count(layer.steps)} steps: {faster_than(cell.op or '')}"
+            above = most_units(cell.composite, layer.steps, layer.batch)
+            return f"{name} over {_count(layer.steps)} steps: {faster_than(cell.op or '', above=above)}"
         return None
 
     def _recognize_chains(self, module: ir.Module, function: func.FuncOp) -> bool:
