@@ -249,6 +249,7 @@ class _Task:
             self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
         if bits is not None:
             finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
+            edits.append(restore_open_shapes)  # of what QUANTIZE makes, which ops will make themselves
             edits.append(partial(move_integers, kept=self.kept | self.masked))
             kept = (real | self.kept) - looked_up
             edits.append(partial(make_ops_integer, bits=bits, ranges=finite, kept=kept, functions=functions))
