@@ -55,7 +55,7 @@ def test_operands_of_concatenations(ends: Ends, takes: bool) -> None:
     [
         ("AVERAGE_POOL_2D", (), True),
         ("MAX_POOL_2D", (), True),
-        ("TILE", (), False),
+        ("TILE", (), True),
         ("TILE", ("y", "a"), True),
         ("EXPAND_DIMS", ("y", "a"), True),
         ("RESHAPE", ("y", "a"), True),

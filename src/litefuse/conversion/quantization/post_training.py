@@ -261,6 +261,7 @@ class _Task:
             yield from (share_buffers, mend_unread_results, partial(mend_shared_outputs, integers=of_outputs))
             if bits is not None:
                 finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
+                yield restore_open_shapes  # of what QUANTIZE makes, which ops will make themselves
                 yield partial(make_loops_integer, bodies=bodies, ranges=ranges, bits=bits)
                 yield partial(move_integers, kept=self.kept | self.masked)
                 yield partial(
