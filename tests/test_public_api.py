@@ -52,6 +52,7 @@ def test_public_names() -> None:
         "diff",
         "export_micro",
         "fusion",
+        "quantization_aware",
         "quantize",
         "recognizer",
         "save_report",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.targets.check import check
     from litefuse.conversion.verify.targets.target_check import TargetCheck
     from litefuse.conversion.verify.verification import Verification
+    from litefuse.frontends.fake_quantized.api import quantization_aware
     from litefuse.fusions import Fusion, fusion
     from litefuse.fusions.annotation import annotation
     from litefuse.fusions.recognizers import Recognizer, recognizer
@@ -66,6 +67,7 @@ __all__ = [
     "diff",
     "export_micro",
     "fusion",
+    "quantization_aware",
     "quantize",
     "recognizer",
     "save_report",
@@ -103,6 +105,7 @@ _LAZY = {
     "diff": "litefuse.litert.differences.compare",
     "export_micro": "litefuse.tools.scaffold.micro.export",
     "fusion": "litefuse.fusions",
+    "quantization_aware": "litefuse.frontends.fake_quantized.api",
     "quantize": "litefuse.conversion.api",
     "recognizer": "litefuse.fusions.recognizers",
     "save_report": "litefuse.tools.page.saving",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,7 +41,7 @@ def keras_model_source(model: object) -> Source | None:
                 where=name,
                 hint=f"Make a model of it: {package}.Sequential([{package}.Input(shape), layer]).",
             )
-        _check(keras, model, name)
+        check_keras_model(keras, model, name)
         write = write_keras_model_on_jax if _backend(keras) == "jax" else write_keras_model
         return Source(name, write=functools.partial(write, keras, model))
     return None
@@ -71,7 +71,7 @@ def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
     """
     tf: Any = sys.modules["tensorflow"]
     legacy = _is_keras_2(keras)
-    args, kwargs = _input_specs(tf, keras, model)
+    args, kwargs = input_specs(tf.nest.map_structure, tf.TensorSpec, keras, model)
     keywords = {"training": False} if not legacy or _takes_training(model) else {}
     # Keras 2 leaves the conversion of Python control flow in call() to tf.function; Keras 3 does not convert it.
     call = tf.function(functools.partial(model.__call__, **keywords), autograph=legacy)
@@ -80,7 +80,12 @@ def write_keras_model(keras: Any, model: Any, folder: Path) -> None:
     write_saved_model({_KEY: with_signature(function)}, folder)
 
 
-def _check(keras: Any, model: Any, name: str) -> None:
+def check_keras_model(keras: Any, model: Any, name: str) -> None:
+    """Checks that a model can be called with symbolic tensors.
+
+    Raises:
+        LitefuseError: It has another backend than TensorFlow and JAX, is not built, or has no inputs or sparse ones.
+    """
     backend = _backend(keras)
     if backend not in {"jax", "tensorflow"}:
         raise LitefuseError(
@@ -121,12 +126,24 @@ def _backend(keras: Any) -> str:
     return "tensorflow" if _is_keras_2(keras) else keras.config.backend()
 
 
-def _input_specs(tf: Any, keras: Any, model: Any) -> tuple[list[Any], dict[str, Any]]:
-    """Returns the specs that a model is called with: structures of ``tf.TensorSpec``, positional and by keyword."""
+def input_specs(
+    map_structure: Callable[..., Any], spec: Callable[..., Any], keras: Any, model: Any
+) -> tuple[list[Any], dict[str, Any]]:
+    """Returns the specs that a model is called with: structures, positional and by keyword.
+
+    Args:
+        map_structure: Maps the leaves of structures.
+        spec: Makes a spec of a shape, a dtype, and the name if it is known.
+        keras: The package ``keras`` or ``tf_keras``.
+        model: A built model of that package.
+
+    Raises:
+        LitefuseError: The model does not know the shapes of its inputs.
+    """
     if _is_graph(model):
         # A Sequential of Keras 3 has no ``input``; one of Keras 2 is a functional model.
         structure = model.input if "Functional" in _kinds(model) else model.inputs[0]
-        return [tf.nest.map_structure(functools.partial(_spec_of, tf), structure)], {}
+        return [map_structure(functools.partial(_spec_of, spec), structure)], {}
     # The shapes that the model was called with, or built for: their batch size was not chosen deliberately.
     args: list[Any]
     kwargs: dict[str, Any] = {}
@@ -135,24 +152,24 @@ def _input_specs(tf: Any, keras: Any, model: Any) -> tuple[list[Any], dict[str, 
     else:
         built_for: Mapping[str, Any] = model.get_build_config() or {}
         shapes: Mapping[str, Any] = built_for.get("shapes_dict", built_for)
-        args = [_specs_of(tf, shape, model.input_dtype) for shape in shapes.values() if shape is not None]
+        args = [_specs_of(spec, shape, model.input_dtype) for shape in shapes.values() if shape is not None]
     if not args and not kwargs:
         raise LitefuseError("the model keeps no record of the shapes of its inputs", hint=_WRAP)
     return args, kwargs
 
 
-def _spec_of(tf: Any, tensor: Any) -> Any:
-    return tf.TensorSpec(tensor.shape, tensor.dtype, tensor.name)
+def _spec_of(spec: Callable[..., Any], tensor: Any) -> Any:
+    return spec(tensor.shape, tensor.dtype, tensor.name)
 
 
-def _specs_of(tf: Any, shapes: Any, dtype: Any) -> Any:
+def _specs_of(spec: Callable[..., Any], shapes: Any, dtype: Any) -> Any:
     if isinstance(shapes, Mapping):
         mapping = cast("Mapping[str, Any]", shapes)
-        return {key: _specs_of(tf, shape, dtype) for key, shape in mapping.items()}
+        return {key: _specs_of(spec, shape, dtype) for key, shape in mapping.items()}
     sizes: Sequence[Any] = shapes
     if all(size is None or isinstance(size, int) for size in sizes):
-        return tf.TensorSpec([None, *sizes[1:]] if sizes else [], dtype)
-    return [_specs_of(tf, shape, dtype) for shape in sizes]
+        return spec([None, *sizes[1:]] if sizes else [], dtype)
+    return [_specs_of(spec, shape, dtype) for shape in sizes]
 
 
 def _is_graph(model: Any) -> bool:

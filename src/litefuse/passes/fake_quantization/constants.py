@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,11 @@ from litefuse.ir.op_creation import create_value
 from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type, uniform_of
 
 _PAIR = ("tfl.dequantize", "tfl.quantize")
-_MOVING = ("tfl.reshape", "tfl.transpose")
+_MOVING: Mapping[str, Callable[..., npt.NDArray[Any]]] = {
+    "tfl.reshape": np.reshape,
+    "tfl.reverse_v2": np.flip,
+    "tfl.transpose": np.transpose,
+}
 # The largest distance of a rounded constant from its step, relative to the constant: float32 has 24 bits.
 _NEAR = 1e-5
 _INT32 = np.iinfo(np.int32)
@@ -33,9 +37,9 @@ class _IntegerConstant(NamedTuple):
     scales: npt.NDArray[np.float64]
     zero_points: npt.NDArray[np.int64]
 
-    def moved(self, order: Sequence[int], *, transposed: bool) -> _IntegerConstant:
-        """Returns the constant with its axes in another order, or in another shape."""
-        move: Callable[..., npt.NDArray[Any]] = np.transpose if transposed else np.reshape
+    def moved(self, op: str, order: Sequence[int]) -> _IntegerConstant:
+        """Returns the constant with its axes in another order or reversed, or in another shape."""
+        move = _MOVING[op]
         return _IntegerConstant(move(self.integers, order), move(self.scales, order), move(self.zero_points, order))
 
     def uniform(self, axis: int | None, *, bits: int = 8) -> Uniform:
@@ -75,7 +79,7 @@ def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:
 
 
 def integer_constant(value: ir.Value) -> _IntegerConstant | None:
-    """Returns the integers of a constant with a pair, perhaps moved by TRANSPOSE or RESHAPE; None for other values."""
+    """Returns the integers of a constant with a pair, perhaps moved by other ops; None for other values."""
     moves: list[tuple[str, list[int]]] = []
     while (moved := producer(value, *_MOVING)) is not None:
         how = stored(moved.operands[1])
@@ -85,7 +89,7 @@ def integer_constant(value: ir.Value) -> _IntegerConstant | None:
         value = moved.operands[0]
     constant = _paired(value)
     for name, order in reversed(moves):
-        constant = None if constant is None else constant.moved(order, transposed=name == "tfl.transpose")
+        constant = None if constant is None else constant.moved(name, order)
     return constant
 
 

@@ -32,7 +32,7 @@ _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
 # Ops that may keep the scale of their operand where their result has none of its own.
 _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})
 _TERMINATORS = frozenset({"func.return", "tfl.yield"})
-_ERASED = _PAIR | CONSTANTS | {"tfl.reshape", "tfl.transpose"}
+_ERASED = _PAIR | CONSTANTS | {"tfl.reshape", "tfl.reverse_v2", "tfl.transpose"}
 
 
 class UncoveredOp(NamedTuple):

@@ -38,7 +38,7 @@ SAME: Mapping[str, int] = {
             f"tfl.{name}"
             for name in (
                 *("batch_to_space_nd", "broadcast_to", "concatenation", "depth_to_space", "expand_dims", "gather"),
-                *("gather_nd", "max_pool_2d", "maximum", "minimum", "mirror_pad", "pack", "pad", "reduce_max"),
+                *("gather_nd", "max_pool_2d", "maximum", "minimum", "mirror_pad", "pack", "pad", "padv2", "reduce_max"),
                 *("reduce_min", "reshape", "resize_nearest_neighbor", "reverse_v2", "slice", "space_to_batch_nd"),
                 *("space_to_depth", "split_v", "squeeze", "strided_slice", "tile", "transpose", "unpack"),
             )

@@ -6,11 +6,16 @@ https://openxla.org/stablehlo/compatibility.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from litefuse.errors import GraphError
+from litefuse.frontends.fake_quantized import FAKE_QUANTIZATIONS
+from litefuse.ir.call_graph import all_operations
 from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, stablehlo
+from litefuse.ir.op_creation import create_op
+from litefuse.ir.purity import replace_op
 from litefuse.passes.control_flow.limit_ops import LimitOps
 
 # Checks that the sizes are those that the program was exported for: the model's own shapes imply that already.
@@ -151,6 +156,7 @@ def read_module(program: bytes) -> ir.Module:
         module = dialect.deserialize_portable_artifact(context, without_annotations(program))
         assert isinstance(module, ir.Module)
         _drop_assertions(module)
+        _keep_fake_quantization(module)
         LimitOps().run(module)
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce", "cse")
     except (ir.MLIRError, ValueError, RuntimeError) as error:
@@ -159,6 +165,19 @@ def read_module(program: bytes) -> ir.Module:
             hint="It was exported by a newer version of JAX than the StableHLO here, or is damaged.",
         ) from error
     return module
+
+
+def _keep_fake_quantization(module: ir.Module) -> None:
+    """Makes custom calls of the calls of functions whose name says that they are fake quantization."""
+    for call in [op for op in all_operations(module) if op.name == "func.call"]:
+        symbol = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+        name = re.sub(r"_\d+$", "", symbol)  # a number that tells functions of one name apart
+        if name in FAKE_QUANTIZATIONS:
+            operands = list(call.operands)[-3:]  # behind the sizes of the program
+            with ir.InsertionPoint(call), call.location:
+                kinds = [result.type for result in call.results]
+                target = {"call_target_name": ir.StringAttr.get(name)}
+                replace_op(call, list(create_op("stablehlo.custom_call", kinds, operands, target).results))
 
 
 def unknown_call(target: str) -> GraphError:

@@ -144,7 +144,7 @@ def quantization_options(form: QuantizationForm | None, chosen: Quantization) ->
         () if chosen.recipe is None else _entries(chosen.recipe),
     )
     for pattern in options.keep_float:
-        _check_pattern(pattern, "keep_float")
+        check_pattern(pattern, "keep_float")
     if form is None:
         if options != QuantizationOptions():
             raise LitefuseError(
@@ -184,7 +184,8 @@ def _refused(form: QuantizationForm, options: QuantizationOptions) -> str:
     return ""
 
 
-def _check_pattern(pattern: object, where: str) -> None:
+def check_pattern(pattern: object, where: str) -> None:
+    """Raises a ``LitefuseError`` if this is not a regular expression."""
     try:
         re.compile(cast("str", pattern))
     except (re.error, TypeError) as error:
@@ -226,7 +227,7 @@ def _check_keys(entry: object, where: str) -> None:
         lacks = [key for key in wrong if key in needed]
         reason = f"it lacks {', '.join(lacks)}" if lacks else f"unknown keys: {', '.join(wrong)}"
         raise LitefuseError(reason, where=where, hint=f"An entry has the keys {', '.join(sorted(_KEYS))}.")
-    _check_pattern(given["regex"], where)
+    check_pattern(given["regex"], where)
     config = given.get("op_config", {})
     if not isinstance(config, Mapping):
         raise LitefuseError(f"op_config is an object, not {config!r}", where=where)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from litefuse.frontends.fake_quantized import FAKE_QUANTIZATIONS
 from litefuse.ir.annotations import annotate
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import create_call, function_symbol
@@ -60,6 +61,8 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
         return dynamic_reduce_window(op, t)
     if target == "ApproxTopK":
         return _approximate_top_k(op, t)
+    if target in FAKE_QUANTIZATIONS:
+        return [_fake_quantized(op, t, narrow=FAKE_QUANTIZATIONS[target])]
     if target in ROUTINES:
         return list(ROUTINES[target](op, t, _dictionary(op, "mhlo.backend_config")))
     namespace, _, short = target.rpartition(".")
@@ -67,6 +70,14 @@ def _custom_call(op: Any, t: Translation) -> Sequence[Result]:
     if known is None:
         raise unknown_call(target)
     return known
+
+
+def _fake_quantized(op: Any, t: Translation, *, narrow: bool) -> Result:
+    x, low, high = t.values(op.operands)
+    name = "FakeQuantWithMinMaxVars" + ("PerChannel" if t.shape(op.operands[1]) else "")
+    rounded = t.b.op(name, [x, low, high], t.shape(op.results[0]), "float32", num_bits=8, narrow_range=narrow)
+    # A range that has not been observed rounds nothing; those of weights always have.
+    return rounded if narrow else t.b.select(t.b.compare("Less", low, high), rounded, x)
 
 
 def _approximate_top_k(op: Any, t: Translation) -> Sequence[Result]:

@@ -1,0 +1,122 @@
+"""``litefuse.quantization_aware`` on Keras's backend TensorFlow."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import litefuse
+from litefuse.errors import LitefuseError
+from litefuse.frontends.source_of import source_of
+from tests.frontends.trained_for_integers import MODELS, check, data, network, train
+from tests.in_part import in_part
+from tests.tensorflow.checking import run_calls
+
+if TYPE_CHECKING:
+    from tests.tensorflow.process import TensorFlow
+
+
+def trained(_: Any, name: str, folder: str) -> None:
+    train(importlib.import_module("keras"), name, Path(folder))
+
+
+@pytest.mark.parametrize("name", in_part(MODELS, 1))
+def test_files_have_the_outputs_of_the_trained_model(tensorflow: TensorFlow, tmp_path: Path, name: str) -> None:
+    tensorflow.call(trained, name, str(tmp_path))
+    check(tmp_path, name)
+
+
+def wrong_range(_: Any, folder: str) -> Any:
+    """A model whose last range is an eighth of what its outputs reach."""
+    keras: Any = importlib.import_module("keras")
+    keras.utils.set_random_seed(1)
+    aware: Any = litefuse.quantization_aware(network(keras))
+    x, labels = data((12, 12, 1), 100, seed=1)
+    aware.compile("adam", "sparse_categorical_crossentropy", jit_compile=False)
+    aware.fit(x, labels, batch_size=50, verbose=0)
+    reference = aware.predict(x, verbose=0)
+    *_, last = aware.layers[-1].ranges
+    step = (last.high - last.low) / 255
+    for end in (last.low, last.high):
+        end.assign(end / 8)
+    source = source_of(aware)
+    assert source.write is not None
+    source.write(Path(folder))
+    return x, reference, float(step)
+
+
+def test_the_comparison_says_no_to_a_wrong_range(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    x, reference, step = tensorflow.call(wrong_range, str(tmp_path / "model"))
+    model = litefuse.convert(tmp_path / "model", quantize="qat").model_bytes
+    (outputs,) = run_calls(model, [("serving_default", {"x": x})])
+    assert np.abs(next(iter(outputs.values())) - reference).max() > 10 * step
+
+
+def options(_: Any, folder: str) -> list[str]:
+    """Messages about models and options; writes a model that is not trained, and one with a layer in floats."""
+    keras: Any = importlib.import_module("keras")
+    layers = keras.layers
+    model = network(keras)
+    lines: list[str] = []
+
+    class Reading(keras.Model):
+        def call(self, x: Any) -> Any:
+            return x * float(self.scale)
+
+    def refused(model: Any, **options: Any) -> None:
+        try:
+            litefuse.quantization_aware(model, **options)
+        except LitefuseError as error:
+            lines.append(error.message.partition(": A KerasTensor")[0])
+
+    reading = Reading()
+    reading.scale = reading.add_weight(shape=())
+    reading.build((None, 4))
+    half = keras.Sequential([keras.Input((4,)), layers.Dense(2, dtype="mixed_bfloat16")])
+    for value in (reading, half, layers.Dense(2), keras.Sequential([layers.Dense(2)])):
+        refused(value)
+    refused(model, keep_float=["nothing"])
+    refused(model, keep_float=["("])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        litefuse.quantization_aware(
+            keras.Sequential([keras.Input((6, 4)), layers.GRU(3, name="memory"), layers.Dense(2, name="head")])
+        )
+    lines += [str(warning.message) for warning in caught if "floats" in str(warning.message)]
+    x, labels = data((12, 12, 1), 64, seed=1)
+    before = model.predict(x, verbose=0)
+    aware: Any = litefuse.quantization_aware(model, keep_float=["^second/"])
+    lines.append(f"untrained: {np.abs(aware.predict(x, verbose=0) - before).max() < 0.05 * np.abs(before).max()}")
+    source_of(aware).write(Path(folder, "untrained"))  # pyright: ignore[reportOptionalCall]
+    aware.compile("adam", "sparse_categorical_crossentropy", jit_compile=False)
+    aware.fit(x, labels, verbose=0)
+    lines.append(
+        f"shared: {aware.layers[-1].model is model and np.abs(model.predict(x, verbose=0) - before).max() > 0}"
+    )
+    source_of(aware).write(Path(folder, "kept"))  # pyright: ignore[reportOptionalCall]
+    return lines
+
+
+def test_options_and_refusals(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    assert tensorflow.call(options, str(tmp_path)) == [
+        "the model's call() cannot be traced",
+        "the model computes in bfloat16, not in float32",
+        "a Dense is not a model of Keras 3",
+        "the model has not been built: the shapes of its inputs are not known",
+        "keep_float matches no call: nothing",
+        "'(' is not a regular expression: missing ), unterminated subpattern at position 0",
+        "computed in floats, without quantization: memory/GRU",
+        "untrained: True",
+        "shared: True",
+    ]
+    result = litefuse.convert(tmp_path / "kept", quantize="qat")
+    assert result.report.quantization is not None
+    assert [op.op for op in result.report.quantization.floats] == ["CONV_2D"]
+    result = litefuse.convert(tmp_path / "untrained", quantize="qat")
+    assert result.report.quantization is not None
+    assert len(result.report.quantization.floats) > 4, "no range has been observed"
