@@ -16,11 +16,7 @@ from litefuse.ir.engine.lowering import run_mlir_passes
 from litefuse.ir.mlir import ir, stablehlo
 from litefuse.ir.op_creation import create_op
 from litefuse.ir.purity import replace_op
-<<<<<<< HEAD
 from litefuse.passes.control_flow.limit_ops import limit_ops
-=======
-from litefuse.passes.control_flow.limit_ops import LimitOps
->>>>>>> w-G
 
 # Checks that the sizes are those that the program was exported for: the model's own shapes imply that already.
 _ASSERTIONS = frozenset({"shape_assertion"})
@@ -161,11 +157,7 @@ def read_module(program: bytes) -> ir.Module:
         assert isinstance(module, ir.Module)
         _drop_assertions(module)
         _keep_fake_quantization(module)
-<<<<<<< HEAD
         limit_ops.run(module)
-=======
-        LimitOps().run(module)
->>>>>>> w-G
         run_mlir_passes(module, "inline{default-pipeline=}", "symbol-dce", "cse")
     except (ir.MLIRError, ValueError, RuntimeError) as error:
         raise GraphError(

@@ -76,7 +76,6 @@ def check_combination(chosen: Quantization) -> None:
     Raises:
         LitefuseError: No kernel for what was chosen, or no form; the message says why.
     """
-<<<<<<< HEAD
     for pattern in chosen.keep_float:
         check_pattern(pattern, "keep_float")
     if (form := chosen.scheme) is not None:
@@ -87,36 +86,6 @@ def check_combination(chosen: Quantization) -> None:
             "quantization options were given, but no form of quantization",
             hint="Pass a form as well (on the command line, --quantize), or a recipe (--recipe).",
         )
-=======
-    for argument, value, known in (
-        ("weight_bits", chosen.weight_bits, WEIGHT_BITS),
-        ("granularity", chosen.granularity, GRANULARITIES),
-        ("rotate", chosen.rotate, (None, *get_args(Rotation))),
-    ):
-        if isinstance(value, bool) or value not in known:
-            names = ", ".join(str(choice) for choice in known if choice is not None)
-            raise LitefuseError(f"{argument} is {value!r}; there is {names}")
-    options = QuantizationOptions(
-        chosen.weight_bits,
-        chosen.granularity,
-        chosen.rotate,
-        chosen.min_weight_elements,
-        listed_names(chosen.keep_float, "keep_float") or (),
-        listed_names(chosen.keep_float_ops, "keep_float_ops") or (),
-        () if chosen.recipe is None else _entries(chosen.recipe),
-    )
-    for pattern in options.keep_float:
-        check_pattern(pattern, "keep_float")
-    if form is None:
-        if options != QuantizationOptions():
-            raise LitefuseError(
-                "quantization options were given, but no form of quantization",
-                hint="Pass a form as well (on the command line, --quantize), or a recipe (--recipe).",
-            )
-    elif refused := _refused(form, options):
-        raise LitefuseError(f"the quantization {form!r} does not support this: {refused}")
-    return options
->>>>>>> w-G
 
 
 _OF_WEIGHTS = ("weight_bits", "granularity", "rotate", "min_weight_elements")
