@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.runtime_forms import takes_item
 from litefuse.conversion.quantization.states.variables import variables_of
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.passes.legalize.images.suppression import FAR
@@ -180,7 +181,7 @@ def lacking_ops(model: Any, bits: int, no_integers: Collection[str]) -> dict[str
         graph.name(int(op.outputs[0])): f"the target has no kernel of it that takes int{bits}"
         for graph in editors_of(model)
         for op in graph.ops or ()
-        if f"{graph.kind(op)} int{bits}" in no_integers
+        if f"{graph.kind(op)} int{bits}" in no_integers and not takes_item(graph, op)
     }
 
 

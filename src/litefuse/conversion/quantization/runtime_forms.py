@@ -147,7 +147,7 @@ def write_for_micro(model: Any) -> bool:
         for op in [*(graph.ops or ())]:
             if graph.kind(op) == "FILL" and graph.is_type(int(op.outputs[0]), "int16"):
                 graph.add_op(op, "BROADCAST_TO", [*map(int, op.inputs)][::-1], [int(op.outputs[0])])
-            elif graph.kind(op) == "GATHER" and _takes_item(graph, op):
+            elif takes_item(graph, op) and any(graph.is_type(int(op.inputs[0]), dtype) for dtype in ("int16", "bool")):
                 _slice_item(graph, op)
             else:
                 continue
@@ -156,13 +156,14 @@ def write_for_micro(model: Any) -> bool:
     return changed
 
 
-def _takes_item(graph: GraphEditor, op: Any) -> bool:
-    """Whether GATHER takes one item of int16 or booleans along the first axis."""
+def takes_item(graph: GraphEditor, op: Any) -> bool:
+    """Whether an op is a GATHER that takes one item along the first axis, as SLICE can."""
+    if graph.kind(op) != "GATHER":
+        return False
     taken, at, options = int(op.inputs[0]), int(op.inputs[1]), op.builtinOptions
     shape = graph.shape(taken)
     first = options is None or (options.axis in {0, -len(shape)} and not options.batchDims)
-    lacking = graph.is_type(taken, "int16") or graph.is_type(taken, "bool")
-    return first and lacking and not graph.shape(at) and graph.is_type(at, "int32") and min(shape, default=-1) > 0
+    return first and not graph.shape(at) and graph.is_type(at, "int32") and min(shape, default=-1) > 0
 
 
 def _slice_item(graph: GraphEditor, op: Any) -> None:
