@@ -87,7 +87,8 @@ def made(path: Path, graph: Graph, initial: npt.NDArray[Any], form: Any = "int8"
     """Writes ``before.tflite`` and the quantized ``after.tflite``, whose inputs and outputs are integers."""
     before = saved(path / "before.tflite", graph, initializing({"s": initial}))
     samples = take_samples([*frames(seed=1), {"x": np.full((1, WIDTH), 2.0, np.float32)}])
-    return quantize_model(before, path / "after.tflite", Quantization(form, **{"io": True} | options), samples)
+    options.setdefault("io", True)
+    return quantize_model(before, path / "after.tflite", Quantization(form, **options), samples)
 
 
 def called(path: Path, calls: Sequence[dict[str, Any]]) -> list[npt.NDArray[Any]]:

@@ -12,7 +12,7 @@ from litefuse.fusions.composites.fuse_composites import FuseComposites
 from litefuse.fusions.composites.outcome import Outcome
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec
-from litefuse.support.options.forms import CompositeForms
+from litefuse.support.options.forms import CompositeForm, CompositeForms
 
 
 class Right(CustomOp):
@@ -50,7 +50,7 @@ ZERO = '%z = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
 FILL = '%y = "tf.Fill"(%s, %z) : (tensor<2xi32>, tensor<f32>) -> tensor<?x2xf32>'
 
 
-def fuse(text: str, form: str = "fuse", *, check: bool = True, check_custom_ops: bool = False) -> Outcome:
+def fuse(text: str, form: CompositeForm = "fuse", *, check: bool = True, check_custom_ops: bool = False) -> Outcome:
     outcomes: list[Outcome] = []
     with mlir_context():
         module = ir.Module.parse(text)
