@@ -71,7 +71,7 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> dict[str, type[CustomOp]]:
 
 @pytest.mark.parametrize(("form", "fusable"), [("keep", False), ("custom", False), ("fuse", True)])
 def test_a_kernel_is_compared_with_the_body_that_it_stands_for(
-    kernels: dict[str, type[CustomOp]], form: str, fusable: bool
+    kernels: dict[str, type[CustomOp]], form: CompositeForm, fusable: bool
 ) -> None:
     text = composite(ABS, fusable=fusable)
     without = fuse(text, form)
@@ -106,7 +106,7 @@ COMPUTING = {
 
 @pytest.mark.parametrize("form", ["keep", "custom"])
 @pytest.mark.parametrize("name", PLACEHOLDERS)
-def test_a_placeholder_is_no_specification(kernels: dict[str, type[CustomOp]], name: str, form: str) -> None:
+def test_a_placeholder_is_no_specification(kernels: dict[str, type[CustomOp]], name: str, form: CompositeForm) -> None:
     kernels["mine"] = Wrong
     outcome = fuse(composite(*PLACEHOLDERS[name]), form)
     assert (outcome.kind, outcome.error, outcome.unchecked) == ("fused", None, "its body is a placeholder")
