@@ -1,7 +1,8 @@
 """Images of a folder as inputs of a model, for users who give no function of their own.
 
 An image becomes RGB (or gray, for one channel) of the input's height and width. Its values are 0 to 255 where the input
-has integers, or where the model scales them itself, by the constants that it first computes with; otherwise 0 to 1.
+has integers, or where the model scales them itself: by the constants that it first computes with, or by those that became
+part of the first layer's weights. Otherwise, they are 0 to 1.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ _HINT = (
     "the sizes of the input (shapes, --shape)."
 )
 # What passes values on, before the model computes with them.
-_PASSING = frozenset({"CAST", "DEQUANTIZE", "QUANTIZE", "RESHAPE", "STRIDED_SLICE", "TRANSPOSE"})
+_PASSING = frozenset({"CAST", "DEQUANTIZE", "PAD", "QUANTIZE", "RESHAPE", "STRIDED_SLICE", "TRANSPOSE"})
 # Factors below the first, and summands above the second, are for values up to 255.
 _SMALL_FACTOR, _LARGE_SUMMAND = 1 / 16, 2.0
+# The axis of output channels of weights, which are the second operand.
+_CHANNEL_AXES = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0}
 
 
 class ImageInputs:
@@ -96,6 +99,8 @@ def scales_itself(model: Model, key: str) -> bool:
         if op.name in _PASSING:
             reached |= {*op.outputs}
             continue
+        if op.name in _CHANNEL_AXES:
+            return _has_small_weights(graph, op.inputs[1], _CHANNEL_AXES[op.name])
         constants = [value for index in op.inputs if (value := _number(graph, index)) is not None]
         if op.name not in {"ADD", "DIV", "MUL", "SUB"} or not constants:
             return False
@@ -104,6 +109,18 @@ def scales_itself(model: Model, key: str) -> bool:
             return largest < _SMALL_FACTOR if op.name == "MUL" else largest > 1 / _SMALL_FACTOR
         return largest > _LARGE_SUMMAND
     return False
+
+
+def _has_small_weights(graph: Graph, index: int, axis: int) -> bool:
+    """Whether most channels of a layer give little for values up to 1: their weights have a norm of about 1, or a 255th."""
+    weights = graph.constant(index)
+    if weights is None:
+        return False
+    channels = np.moveaxis(weights.astype(np.float64), axis, 0).reshape(weights.shape[axis], -1)
+    if (scales := graph.quantization(index)) is not None and len(scales.scales):
+        channels = channels * np.reshape(scales.scales, (-1, 1))
+    norms = np.linalg.norm(channels, axis=1)
+    return bool(norms.size) and 0 < float(np.median(norms)) < _SMALL_FACTOR
 
 
 def _number(graph: Graph, index: int) -> npt.NDArray[Any] | None:

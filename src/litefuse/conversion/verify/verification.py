@@ -144,6 +144,9 @@ class Verification(Shown):
         """Whether all outputs are equal within the tolerance; an inconclusive comparison is not."""
         return self.verdict == "equal"
 
+    def __bool__(self) -> bool:
+        return self.ok
+
     @property
     def error(self) -> float:
         """The largest error of an output; 0 without outputs."""

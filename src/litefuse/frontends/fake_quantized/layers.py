@@ -116,6 +116,11 @@ class QuantizationAware(keras.layers.Layer):
         self._traced = lambda: (steps, arguments, results)
         self.built = True
 
+    @property
+    def metrics(self) -> list[Any]:
+        """Those of the model's layers, without those that the model itself was compiled with."""
+        return [metric for layer in self.model.layers for metric in layer.metrics]
+
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         steps, arguments, outputs = self._traced()
         values: dict[Value, Any] = {}
