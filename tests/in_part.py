@@ -96,6 +96,10 @@ SELDOM = (
     "tests/litert/runtime/test_compiled.py::test_dtypes_that_are_copied",
     "tests/examples/test_ci.py::test_the_hook_asks_for_what_it_wrote_and_then_is_content",
     "tests/tensorflow/test_lstm_fusions.py::test_the_faster_form_is_taken_unless_one_is_chosen",
+    "tests/tensorflow/test_training_for_integers.py::test_files_have_the_outputs_of_the_trained_model",
+    "tests/with_jax/test_training_for_integers.py::test_files_have_the_outputs_of_the_trained_model",
+    "tests/tensorflow/test_loops_in_integers.py::test_the_form_for_microcontrollers",
+    "tests/tensorflow/test_quantized_files.py::test_int16_where_int8_is_not_enough",
 )
 """Functions that run in one of four turns: whatever their case, they take 8 to 40 seconds on two idle cores, and all of
 them together six minutes. In the order of their times, so that each turn has as much of them."""

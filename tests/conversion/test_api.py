@@ -113,7 +113,7 @@ def test_threads_convert_side_by_side() -> None:
         ({"signatures": ["nope"]}, "no signature 'nope'"),
         ({"signatures": "serving_default"}, "takes a list of names"),
         ({"signatures": [3]}, "signatures takes a list of names, which are strings, not [3]"),
-        ({"graph": {"tags": 3}}, "tags of graph takes a list of names, which are strings, not 3"),
+        ({"graph": {"tags": 3}}, "tags takes a list of names, which are strings, not 3"),
         ({"shapes": 3}, "shapes are given by the names of inputs, not as 3"),
         ({"shapes": {"x": 3.5}}, "the shape of the input 'x' must be sizes"),
         ({"shapes": {"x": [None, 2**31]}}, "no sizes above 2147483647, so an input cannot be of 2147483648"),

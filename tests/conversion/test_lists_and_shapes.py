@@ -33,9 +33,9 @@ def named(value: object) -> str:
 @pytest.mark.parametrize(
     ("function", "argument"),
     [
-        *((verify, name) for name in ("signatures", "tags", "custom_ops", "kernel_modules")),
-        *((litefuse.benchmark, name) for name in ("signatures", "custom_ops", "kernel_modules")),
-        (check, "kernel_modules"),
+        *((verify, name) for name in ("signatures", "tags", "custom_ops", "kernels")),
+        *((litefuse.benchmark, name) for name in ("signatures", "custom_ops", "kernels")),
+        (check, "kernels"),
         *((report_on, name) for name in ("signatures", "tags", "input_arrays", "output_arrays")),
     ],
     ids=named,

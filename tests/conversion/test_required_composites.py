@@ -33,8 +33,9 @@ def test_patterns_are_names_of_those_that_fit() -> None:
     assert caught.value.hint == "The composites are 'embedding_matmul', 'my_custom_fused_op'."
     with pytest.raises(NotFusedError, match=r"'my_custom_fused_op' .*chosen to be builtin"):
         litefuse.convert(SAVED_MODEL, composites="builtin", require_fused=["my_*"])
-    with pytest.raises(LitefuseError, match=r"require_fused takes a list of names, not the string 'embedding_\*'"):
-        convert("embedding_*")
+    assert set(convert("embedding_*")) == {"embedding_matmul", "my_custom_fused_op"}
+    with pytest.raises(NotFusedError, match=r"'embedded_\*': no function of the model is annotated so"):
+        convert("embedded_*")
 
 
 def test_what_a_recognizer_did_not_find() -> None:

@@ -25,7 +25,7 @@ def findings(model: bytes) -> list[str]:
     for root, graph, name, op in operators(model):
         operands = [graph.tensors[index] for index in op.inputs if index >= 0]
         results = [graph.tensors[index] for index in op.outputs]
-        where = f"{graph.name.decode()}: {name} {results[0].name.decode()!r}" if results else name
+        where = f"{graph.name.decode()}: {name} {(results[0].name or b'').decode()!r}" if results else name
         found += [f"{where} {problem}" for problem in _problems(name, operands, results, root.buffers)]
     return found
 

@@ -60,7 +60,7 @@ def test_rows_of_a_table_for_ids_of_other_shapes(tensorflow: TensorFlow, shape: 
 
 
 def test_rows_that_there_is_no_time_for(tensorflow: TensorFlow) -> None:
-    verification = compare(tensorflow, (embedding, "right"), (embedding, "right"), coverage_seconds=0)
+    verification = compare(tensorflow, (embedding, "right"), (embedding, "right"), coverage=0)
     assert verification.verdict == "inconclusive"
     assert not verification.ok
     (output,) = verification.outputs
@@ -88,7 +88,7 @@ def pooled(tf: Any, swapped: bool) -> Any:
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_that_are_added_up(tensorflow: TensorFlow, seed: int) -> None:
     assert compare(tensorflow, (pooled, False), (pooled, False), seed=seed).verdict == "equal"
-    assert compare(tensorflow, (pooled, True), (pooled, False), seed=seed, calls=1).verdict == "differs"
+    assert compare(tensorflow, (pooled, True), (pooled, False), seed=seed, repeat=1).verdict == "differs"
 
 
 def cut(tf: Any, rows: int) -> Any:

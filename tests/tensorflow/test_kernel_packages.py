@@ -85,4 +85,5 @@ def test_names_that_no_package_has(name: str, problem: str, tmp_path: Path) -> N
 def test_either_of_a_model_or_a_package(options: tuple[str, ...]) -> None:
     result = run("kernels", "new", "Mine", *options)
     assert result.code == 2
-    assert "either --from MODEL or --package" in result.err
+    for command in ("--from model.tflite", "--package"):
+        assert f"\n  litefuse kernels new Mine {command}\n" in result.err

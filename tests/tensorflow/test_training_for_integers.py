@@ -90,11 +90,12 @@ def options(_: Any, folder: str) -> list[str]:
     lines += [str(warning.message) for warning in caught if "floats" in str(warning.message)]
     x, labels = data((12, 12, 1), 64, seed=1)
     before = model.predict(x, verbose=0)
+    model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
     aware: Any = litefuse.quantization_aware(model, keep_float=["^second/"])
     lines.append(f"untrained: {np.abs(aware.predict(x, verbose=0) - before).max() < 0.05 * np.abs(before).max()}")
     source_of(aware).write(Path(folder, "untrained"))  # pyright: ignore[reportOptionalCall]
     aware.compile("adam", "sparse_categorical_crossentropy", jit_compile=False)
-    aware.fit(x, labels, verbose=0)
+    lines.append(f"a loss: {aware.fit(x, labels, verbose=0).history['loss'][0] > 0}")
     lines.append(
         f"shared: {aware.layers[-1].model is model and np.abs(model.predict(x, verbose=0) - before).max() > 0}"
     )
@@ -112,6 +113,7 @@ def test_options_and_refusals(tensorflow: TensorFlow, tmp_path: Path) -> None:
         "'(' is not a regular expression: missing ), unterminated subpattern at position 0",
         "computed in floats, without quantization: memory/GRU",
         "untrained: True",
+        "a loss: True",
         "shared: True",
     ]
     result = litefuse.convert(tmp_path / "kept", quantize="qat")

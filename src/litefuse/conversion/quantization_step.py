@@ -209,7 +209,7 @@ def quantize_trained_module(
         lowering.weights,
         path,
         lowering.fake_quantization or NodesFound(),
-        [entry.symbol for entry in lowering.entry_points] if any(options.io) else [],
+        [entry.symbol for entry in lowering.entry_points] if options.has_integer_ends else [],
         int4=traits_of(job.options.target).int4 is None,
         layers=options.measure_layers,
     )

@@ -13,8 +13,10 @@ from PIL import Image
 
 import litefuse
 from litefuse.conversion.quantization.dataset import RecordedSamples, Sample, obtain_samples
+from litefuse.conversion.quantization.image_samples import scales_itself
 from litefuse.conversion.quantization.samples import calls_of
 from litefuse.errors import LitefuseError
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.conversion import Quantization
 from litefuse.tools.demo import SAVED_MODEL
 from tests.conversion.quantization.models import saved, scaled
@@ -263,3 +265,15 @@ def test_a_dataset_is_checked_before_the_model_is_loaded(tmp_path: Path, monkeyp
     for dataset, message in ((tmp_path / "empty", "no images"), ("absent.npz", "no such file"), ("a.py:f", "no such")):
         with pytest.raises(LitefuseError, match=message):
             litefuse.convert(SAVED_MODEL, quantize=litefuse.Quantization("int8", samples=dataset))
+
+
+@pytest.mark.parametrize(("scale", "divisor"), [(1.0, 255.0), (1 / 255, 1.0), (1 / 127.5, 1.0)])
+@pytest.mark.parametrize("kind", ["CONV_2D", "FULLY_CONNECTED"])
+def test_scaling_that_became_part_of_the_first_weights(kind: str, scale: float, divisor: float) -> None:
+    random, graph = np.random.default_rng(0), Graph()
+    shape = (8, 3, 3, 3) if kind == "CONV_2D" else (8, 300)
+    weights = (random.normal(size=shape) * scale / np.sqrt(np.prod(shape[1:]))).astype(np.float32)
+    x = graph.input("x", [1, 10, 10, 3] if kind == "CONV_2D" else [1, 300])
+    operands = [x, graph.tensor("w", shape, value=weights), -1]
+    graph.builtin(kind, operands, [graph.output("y", [1, 8, 8, 8] if kind == "CONV_2D" else [1, 8])])
+    assert scales_itself(Model(model(graph)), "serving_default") == (divisor == 1.0)

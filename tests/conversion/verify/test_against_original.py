@@ -146,14 +146,14 @@ def test_a_model_that_dies_of_large_numbers_gets_smaller_ones(against: Callable[
     kernel, loaded = tmp_path / "kernel.py", tmp_path / "loaded"
     text = KERNEL.replace("LOADED", str(loaded))
     kernel.write_text(text.replace("LIMIT", "4"))
-    verification, given = against(doubled(custom=True), quadrupled, kernel_modules=[str(kernel)])
+    verification, given = against(doubled(custom=True), quadrupled, kernels=[str(kernel)])
     assert verification.limit == 2
     assert verification.verdict == "equal"
     assert {*np.concatenate([each["x"] for each in given]).tolist()} == {0, 1}
     assert loaded.read_text() == "once " * 4
     kernel.write_text(text.replace("LIMIT", "0"))
     with pytest.raises(ModelCrashError):
-        against(doubled(custom=True), quadrupled, kernel_modules=[str(kernel)])
+        against(doubled(custom=True), quadrupled, kernels=[str(kernel)])
     assert loaded.read_text() == "once " * (4 + 5)
 
 

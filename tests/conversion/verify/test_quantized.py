@@ -91,7 +91,7 @@ def faults(verification: Verification) -> list[str]:
 def test_good_forms_are_equal(name: str) -> None:
     content = form(name)
     assert is_quantized_file(content)
-    cases: list[dict[str, Any]] = [{"shapes": {"größe": (4, 12, 12, 3)}}, {"representative_dataset": samples(7, 5)}]
+    cases: list[dict[str, Any]] = [{"shapes": {"größe": (4, 12, 12, 3)}}, {"samples": samples(7, 5)}]
     for given in cases:
         verification = litefuse.verify_model(content, ORIGINAL, layers=True, **given)
         (output,) = verification.outputs

@@ -169,10 +169,11 @@ def test_rounding_of_an_original_is_that_of_its_own_ops(processes: Processes, tm
         for processes.ops in (("EXP",), ("NEG", "EXP")):
             assert original.moves([[CALL, CALL]], OUTPUTS) == [[{}, {}]]
         assert len(processes.jobs) == 4
-    assert (conversion.source, conversion.signatures, conversion.tags) == (folder, ("serve",), ("serve",))
-    assert (conversion.allow_custom_ops, conversion.dtypes, conversion.check_fusions) == (True, "narrow", False)
-    assert (conversion.composites, conversion.rnn) == (CompositeForms("inline"), "loop")
-    assert (conversion.input_arrays, conversion.output_arrays) == (None, None)
+    options = conversion.options
+    assert (conversion.source, options.signatures, options.graph.tags) == (folder, ("serve",), ("serve",))
+    assert (options.allow_custom_ops, options.dtypes, options.checks.fusions) == (True, "narrow", False)
+    assert (options.composites, options.rnn) == (CompositeForms("inline"), "loop")
+    assert (options.graph.inputs, options.graph.outputs) == (None, None)
     assert (job.model, job.signatures, job.moves) == (str(conversion.output), ("serve",), "ops")
     assert (job.rounds, job.custom_ops, where) == (((CALL, CALL),), JOB.custom_ops, str(folder))
     assert processes.steps == ["call the original: convert", "run", *["call the original: convert"] * 2]
@@ -185,9 +186,9 @@ def test_rounding_of_a_frozen_graph(processes: Processes, tmp_path: Path) -> Non
     with processes.opened(path) as original:
         assert original.moves is not None
         original.moves([[CALL]], OUTPUTS)
-    conversion = processes.jobs[0]
-    assert (conversion.input_arrays, conversion.output_arrays) == (("x",), ("y",))
-    assert (conversion.signatures, conversion.tags) == (None, None)
+    options = processes.jobs[0].options
+    assert (options.graph.inputs, options.graph.outputs) == (("x",), ("y",))
+    assert (options.signatures, options.graph.tags) == (None, None)
 
 
 @pytest.mark.parametrize("is_file", [False, True])

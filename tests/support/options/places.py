@@ -10,11 +10,12 @@ import litefuse
 
 SOURCES = Path(litefuse.__file__).parent
 DECLARED = ("support/options/conversion.py", "support/options/limits.py")
-#: The modules through which the options of conversions pass. Those of other commands have options of the same names.
+#: The modules through which the options of conversions pass. Those of other commands have options of the same names,
+#: as have the verifications and checks that the tasks of a batch run.
 CARRIERS = (
     *("support/options/*.py", "conversion/*.py", "conversion/quantization/option_checks.py", "tools/compat/*.py"),
     *(f"tools/cli/{name}.py" for name in ("convert", "quantize", "declared_options", "parameters")),
-    *(f"tools/batch_runs/{name}.py" for name in ("models_file", "options", "entry", "task")),
+    *(f"tools/batch_runs/{name}.py" for name in ("models_file", "options", "entry")),
 )
 # What objects that hold options are called; `self` is one in their classes.
 _HOLDERS = frozenset({"options", "job", "again", "quantization", "checks", "graph", "limits", "debug", "chosen"})
@@ -39,7 +40,7 @@ def declared_names(*sources: str) -> list[str]:
 def places(sources: Mapping[str, str], names: Iterable[str]) -> dict[str, list[str]]:
     """Returns the places that name each option: as a field, parameter, argument or key, or where they read it.
 
-    A place is a function or class, or a line outside of these.
+    A place is a function or class, or a line outside of these. A class of options is one, its methods included.
 
     Args:
         sources: The text of each module.
@@ -79,11 +80,15 @@ def _named(node: ast.AST, scope: str, *, is_record: bool) -> Iterator[tuple[str,
             pass
     yield from ((name, scope or str(getattr(node, "lineno", 0))) for name in names)
     for inner in ast.iter_child_nodes(node):
-        own = f"{scope}.{getattr(inner, 'name', inner.lineno)}" if isinstance(inner, _SCOPES) else scope
+        own = scope
+        if isinstance(inner, _SCOPES) and scope[1:] not in _OPTIONS:
+            own = f"{scope}.{getattr(inner, 'name', inner.lineno)}"
         yield from _named(inner, own, is_record=is_record)
 
 
-_OPTIONS = frozenset({"Conversion", "FileQuantization", "Quantization", "Checks", "Graph", "Limits", "Debugging"})
+_OPTIONS = frozenset(
+    {"Conversion", "FileQuantization", "Quantization", "Checks", "Graph", "Limits", "Debugging", "InputShapes"}
+)
 
 
 def _is_other_class(name: str) -> bool:

@@ -263,11 +263,11 @@ def test_stages_of_a_conversion(capfd: pytest.CaptureFixture[str]) -> None:
 
 def test_stages_of_comparisons(demo_model: Path, capfd: pytest.CaptureFixture[str]) -> None:
     steps: list[str] = []
-    embed = {"signatures": ["embed"], "calls": 1}
+    embed = {"signatures": ["embed"], "repeat": 1}
     shown = stages_of(litefuse.verify_model, capfd, demo_model, demo_model, on_step=steps.append, **embed)
     assert shown == ["Calling the model", "Calling the original"]
     assert "load the model" in steps
-    measured = stages_of(litefuse.benchmark, capfd, demo_model, signatures=["embed"], calls=1, seconds=0.01, ops=False)
+    measured = stages_of(litefuse.benchmark, capfd, demo_model, signatures=["embed"], repeat=1, seconds=0.01, ops=False)
     assert measured == ["Calling the model", "Measuring"]
     fractions: set[tuple[int, int]] = set()
 

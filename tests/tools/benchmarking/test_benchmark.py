@@ -37,7 +37,7 @@ class Stop(litefuse.CustomOp):
 
 
 def measured(*models: Any, **options: Any) -> Benchmark:
-    return litefuse.benchmark(*models, **{"calls": 3, "warm_up": 1, "seconds": 60.0, **options})
+    return litefuse.benchmark(*models, **{"repeat": 3, "warm_up": 1, "seconds": 60.0, **options})
 
 
 def test_a_model_with_a_custom_op(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_kernel_that_ends_the_process(tmp_path: Path) -> None:
 
 def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
     with pytest.raises(LimitError, match="timeout"):
-        measured(composed("Stop"), timeout=1.5, **stopping(tmp_path, "import time; time.sleep(600)"))
+        measured(composed("Stop"), limits=1.5, **stopping(tmp_path, "import time; time.sleep(600)"))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def completed(*words: str) -> list[str]:
 def test_commands_and_options() -> None:
     assert completed("con") == ["convert"]
     assert completed("kernels", "") == ["build", "export", "generate", "list", "new", "test"]
-    assert {"--target", "--tags", "--timeout"} == {*completed("convert", "--t")}
+    assert {"--target", "--tags", "--tensor-names", "--timeout"} == {*completed("convert", "--t")}
     assert "--log-level" in completed("doctor", "fusions", "--")
 
 

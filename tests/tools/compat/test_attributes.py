@@ -285,7 +285,7 @@ def test_arguments_of_convert() -> None:
         ("target_spec", None, "target_spec is None"),
         ("optimizations", None, "takes a list, not None\nSet it to \\[\\] for none"),
         ("optimizations", 1, "takes a list, not 1\nPut it into a list"),
-        ("allow_custom_ops", "Roll", "takes a list of names"),
+        ("allow_custom_ops", "Nope", "the model has no op 'Nope'"),
         ("allow_custom_ops", ["Nope"], "the model has no op 'Nope'"),
         ("convert_options", {"allow_custom_ops": ["Nope"]}, "the model has no op 'Nope'"),
     ],

@@ -30,7 +30,8 @@ from tests.tools.compat.names_page import names, scenarios
 
 CONVERT = cast("Any", litefuse.convert)
 QUANTIZE = cast("Any", litefuse.quantize)
-OWN = {*inspect.signature(litefuse.convert).parameters, *inspect.signature(litefuse.quantize).parameters}
+ARGUMENTS = {*inspect.signature(litefuse.convert).parameters}
+OWN = {*ARGUMENTS, *inspect.signature(litefuse.quantize).parameters}
 GROUPED = {declared.name for declared in single_options(Conversion)}
 
 
@@ -39,6 +40,9 @@ def test_an_argument_is_answered(entry: Any) -> None:
     with pytest.raises(UnknownArgumentError) as raised:
         CONVERT("model", **{entry.name: None})
     assert raised.value.arguments == (entry.name,)
+    if FORMER in entry.of and entry.python in ARGUMENTS:
+        assert raised.value.hint == f"Write {entry.python}."
+        return
     assert entry.python in raised.value.hint
     assert entry.of[0] in raised.value.hint
 
@@ -69,9 +73,11 @@ def test_no_name_is_twice_in_the_table_or_one_of_litefuse() -> None:
 
 def test_what_answers_name_exists() -> None:
     options = options_of("convert")
+    of_all = set[str]().union(*map(options_of, app.list_commands(None)))
     for entry in NAMES:
         assert {*re.findall(r"\b(\w+)=", entry.python)} <= OWN | GROUPED, entry
-        assert {*re.findall(r"(?<![\w-])--?[a-z][a-z-]*", entry.command)} <= options, entry
+        written = {*re.findall(r"(?<![\w-])--?[a-z][a-z-]*", entry.command)}
+        assert written <= (of_all if FORMER in entry.of else options), entry
 
 
 def test_it_is_a_type_error_and_goes_to_other_processes() -> None:
@@ -89,7 +95,7 @@ def test_the_form_is_an_argument_of_both(function: Any) -> None:
 
 
 def test_former_arguments_and_what_groups_do_not_have() -> None:
-    with pytest.raises(UnknownArgumentError, match=r"Quantization\(form, keep_float="):
+    with pytest.raises(UnknownArgumentError, match=r"Write quantize=Quantization\(keep_float=\.\.\.\)\."):
         QUANTIZE("model.tflite", "int8", keep_float=["y"])
     for wrong in ({"timeuot": 3}, litefuse.Limits):
         with pytest.raises(LitefuseError, match="limits has no 'timeuot'" if isinstance(wrong, dict) else "seconds"):
@@ -107,7 +113,7 @@ def test_several_names_and_misspelled_ones() -> None:
 
 
 def test_right_names_are_not_refused() -> None:
-    with pytest.raises(LitefuseError, match="unknown quantization 'frobnicate'") as raised:
+    with pytest.raises(LitefuseError, match="form is 'frobnicate'\nChoose from dynamic, ") as raised:
         CONVERT("model", quantize="frobnicate", checks=False)
     assert not isinstance(raised.value, UnknownArgumentError)
 
@@ -139,7 +145,8 @@ def test_the_page_has_the_tables() -> None:
 
 
 def test_converters_are_those_that_the_page_knows() -> None:
-    assert {name for entry in NAMES for name in entry.of} == {TFLITE, TFLITE_1, TFLITE_CONVERT, COREML, FORMER}
+    converters = {TFLITE, TFLITE_1, TFLITE_CONVERT, COREML}
+    assert {name for entry in NAMES for name in entry.of} == {*converters, FORMER, "the command line"}
 
 
 def test_json_has_the_answer() -> None:

@@ -1,8 +1,8 @@
 """Images of a folder as inputs of a model, for users who give no function of their own.
 
 An image becomes RGB (or gray, for one channel) of the input's height and width. Its values are 0 to 255 where the input
-has integers, or where the model scales them itself: by the constants that it first computes with, or by those that became
-part of the first layer's weights. Otherwise, they are 0 to 1.
+has integers, or where the model scales them itself: by the constants that it first computes with, or by those that
+became part of the first layer's weights. Otherwise, they are 0 to 1.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def scales_itself(model: Model, key: str) -> bool:
 
 
 def _has_small_weights(graph: Graph, index: int, axis: int) -> bool:
-    """Whether most channels of a layer give little for values up to 1: their weights have a norm of about 1, or a 255th."""
+    """Whether a layer's weights are for values up to 255: the norm of a channel is about 1 for values up to 1."""
     weights = graph.constant(index)
     if weights is None:
         return False

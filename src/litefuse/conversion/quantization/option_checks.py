@@ -11,7 +11,7 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.targets import traits_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.options.conversion import Quantization
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS, QuantizationForm
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS
 from litefuse.support.options.quantization import check_combination, recipe_entries
 
 # The forms in which ops take float32 and weights that are smaller.
@@ -40,7 +40,7 @@ def check_quantization(quantization: Quantization, target: tuple[str, ...]) -> Q
             hint="Install it with `pip install 'litefuse[quantize]'`.",
         )
     _check_target(quantization, target)
-    _check_max_error(quantization.form or form, quantization.max_error)
+    _check_max_error(quantization)
     _check_samples(quantization)
     if quantization.samples is not None:
         from litefuse.conversion.quantization.dataset import check_dataset
@@ -54,16 +54,16 @@ def check_quantization(quantization: Quantization, target: tuple[str, ...]) -> Q
     return quantization
 
 
-def _check_max_error(form: QuantizationForm | None, max_error: float | None) -> None:
+def _check_max_error(quantization: Quantization) -> None:
     """Checks the largest difference that is allowed."""
-    if max_error is None:
-        if form == "auto":
+    if quantization.max_error is None:
+        if quantization.form == "auto":
             raise LitefuseError(
                 "the quantization 'auto' needs max_error: the difference up to which it makes the model smaller",
                 hint="Pass max_error (on the command line, --max-error), such as 0.01 for a hundredth of the largest "
                 "element of each output.",
             )
-    elif form is None:
+    elif quantization.scheme is None:
         raise LitefuseError(
             "max_error limits the effect of quantization, but no form was chosen",
             hint="Pass a form as well (on the command line, --quantize).",

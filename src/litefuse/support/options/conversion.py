@@ -173,7 +173,12 @@ class Quantization(Options):
     @property
     def has_mixed_activations(self) -> bool:
         """Whether layers have activations of int16 where the outputs need them, and of int8 elsewhere."""
-        return self.form == "auto" and (self.require_integer or any(self.io))
+        return self.form == "auto" and (self.require_integer or self.has_integer_ends)
+
+    @property
+    def has_integer_ends(self) -> bool:
+        """Whether inputs or outputs are integers."""
+        return any(self.io)
 
     @property
     def entries(self) -> tuple[Mapping[str, Any], ...]:
