@@ -101,3 +101,9 @@ def same_registries() -> Iterator[None]:
     replace_registered(kernels)
     take_fusions(fusions)
     take_formulas(formulas)
+
+
+@pytest.fixture(autouse=True)
+def code_is_named_by_one_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forgets the files of plug-ins that a test named, as commands do, which have a process of their own."""
+    monkeypatch.setattr("litefuse.support.plug_ins.modules._named", {})
