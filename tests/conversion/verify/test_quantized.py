@@ -194,7 +194,7 @@ def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:
     assert "calls          40" in done.output
     assert "quantization explains" in done.output
     assert CliRunner().invoke(app, [*arguments, "--seed", "1"]).exit_code == 2
-    with pytest.raises(LitefuseError, match="replaces inputs"):
+    with pytest.raises(LitefuseError, match="replace inputs"):
         litefuse.verify_model(given[0], given[1], inputs={}, samples=samples())
     with pytest.raises(LitefuseError, match="rows"):
         litefuse.verify_model(given[0], given[1], samples=[{"rows": np.zeros(3)}])
