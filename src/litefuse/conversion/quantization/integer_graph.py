@@ -14,7 +14,7 @@ import numpy.typing as npt
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.integer_rules import IntegerRule, same_scale_pairs
 from litefuse.conversion.quantization.lookup_tables import TableFunction
-from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, symmetric
+from litefuse.conversion.quantization.recurrent.quantized_forms import scale_of, symmetric
 from litefuse.errors import QuantizationError
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
@@ -401,11 +401,6 @@ class IntegerGraph(GraphEditor):
         op = self._makers.get(index)
         if op is not None and self.kind(op) == "DEQUANTIZE" and not self._is_used(index):
             self._remove(op)
-
-
-def scale_of(least: float, largest: float, bits: int) -> Scale:
-    """Returns the scale of a range: of int8 asymmetric, of int16 symmetric, as LiteRT's ops have them."""
-    return symmetric(max(-least, largest), bits) if bits == 16 else asymmetric(least, largest)
 
 
 def integers_of(value: npt.NDArray[Any], scale: Scale, dtype: str) -> npt.NDArray[Any]:

@@ -12,7 +12,7 @@ from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.float_ops import BIASES
 from litefuse.conversion.quantization.moved_constants import integers_of
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
-from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, symmetric
+from litefuse.conversion.quantization.recurrent.quantized_forms import scale_of
 from litefuse.conversion.quantization.tied_ranges import TiedRanges
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.schema_objects import dtype_of
@@ -225,7 +225,7 @@ def _carried(body: GraphEditor, ranges: Ranges, bits: int) -> dict[int, Scale]:
         low, high = (float(np.ravel(range_[end])[0]) if range_ else math.inf for end in ("min", "max"))
         if not integers or math.isinf(low) or math.isinf(high):
             continue
-        scale = asymmetric(low, high) if bits == 8 else symmetric(max(-low, high), 16)
+        scale = scale_of(low, high, bits)
         # The same scale may differ by the order of the computation.
         near = [other for other in map(body.scale, integers) if other is not None and _is_near(other, scale)]
         scales[place] = near[0] if near else scale

@@ -40,6 +40,11 @@ _LEAST_EXPONENT = 0
 LARGEST_CELL = 64.0
 
 
+def scale_of(least: float, largest: float, bits: int) -> Scale:
+    """Returns the scale of a range: of int8 asymmetric, of int16 symmetric, as LiteRT's ops have them."""
+    return symmetric(max(-least, largest), bits) if bits == 16 else asymmetric(least, largest)
+
+
 def asymmetric(least: float, largest: float) -> Scale:
     """Returns the scale of int8 for a range, which is widened to contain zero."""
     least, largest = min(least, 0.0), max(largest, 0.0)

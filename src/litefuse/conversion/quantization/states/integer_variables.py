@@ -10,7 +10,7 @@ import numpy as np
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.moved_constants import integers_of
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
-from litefuse.conversion.quantization.recurrent.quantized_forms import asymmetric, symmetric
+from litefuse.conversion.quantization.recurrent.quantized_forms import scale_of
 from litefuse.conversion.quantization.states.variables import Access, Variable, variables_of
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.schema_objects import dtype_of
@@ -95,7 +95,7 @@ def _form(variable: Variable, bits: int, ranges: Ranges) -> _Form | None:
     if range_ is None or not written | taken:
         return None
     low, high = float(range_["min"].item()), float(range_["max"].item())
-    form = _Form(f"int{bits}", asymmetric(low, high) if bits == 8 else symmetric(max(-low, high), bits))
+    form = _Form(f"int{bits}", scale_of(low, high, bits))
     return form if all(form.holds(value) for value in values) else None
 
 
