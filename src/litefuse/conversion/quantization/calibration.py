@@ -190,8 +190,8 @@ def _widen(ranges: Ranges, found: Mapping[str, Any]) -> None:
         ranges[name] = {"min": np.minimum(known["min"], observed.min), "max": np.maximum(known["max"], observed.max)}
 
 
-# The ops whose results depend on the shapes of their operands alone.
-_OF_SHAPES = frozenset({"RANK", "SHAPE"})
+#: The ops whose results depend on the shapes of their operands alone.
+OF_SHAPES = frozenset({"RANK", "SHAPE"})
 
 
 def ranges_of_prepared(
@@ -249,7 +249,7 @@ def derived_of_constants(graph: Graph) -> Iterator[int]:
     for op in graph.ops:
         if op.custom or op.callees:
             continue
-        operands = () if op.name in _OF_SHAPES else op.inputs
+        operands = () if op.name in OF_SHAPES else op.inputs
         if all(operand < 0 or operand in derived or graph.is_constant(operand) for operand in operands):
             yield from op.outputs
             derived.update(op.outputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.calibration import OF_SHAPES, Ranges
 from litefuse.conversion.quantization.integer_graph import IntegerGraph
 from litefuse.conversion.quantization.integer_rules import rule_of, same_scale_pairs
 from litefuse.conversion.quantization.lookup_tables import TableFunction, place_tables
@@ -55,9 +55,6 @@ def hand_ranges_on(ranges: Ranges, sources: Mapping[str, str]) -> Ranges:
     return handed_on
 
 
-_OF_SHAPES = frozenset({"RANK", "SHAPE"})
-
-
 def make_ops_integer(
     model: Any,
     bits: int,
@@ -99,7 +96,7 @@ def make_ops_integer(
                 changed = graph.make_integer(op, rule) or changed
             elif graph.kind(op) == "CAST":
                 changed = graph.cast_integers(op) or changed
-            elif graph.kind(op) in _OF_SHAPES:
+            elif graph.kind(op) in OF_SHAPES:
                 changed = graph.read_integers(op) or changed
         graph.finish()
     if changed:
