@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from litefuse.errors import KernelError
 from litefuse.litert.runtime.custom_op import CustomOp, register_kernel
 from litefuse.support.plug_ins.entry_points import GROUP, PlugIn, find_plug_ins
-from litefuse.support.plug_ins.modules import import_kernels
+from litefuse.support.plug_ins.modules import import_kernels, name_code
 
 _SUFFIXES = frozenset({".so", ".dylib", ".dll"})
 
@@ -42,6 +42,11 @@ def load_kernels(sources: Iterable[str]) -> None:
             register_library(source)
         else:
             import_kernels([source])
+
+
+def name_plug_ins(sources: Iterable[str]) -> None:
+    """Notes the Python code among what the user named, which Keras files may need; see :func:`name_code`."""
+    name_code(source for source in sources if not is_library(source))
 
 
 def register_library(source: str, plug_in: PlugIn | None = None) -> None:

@@ -42,7 +42,6 @@ def import_kernels(sources: Iterable[str]) -> list[ModuleType]:
     """
     modules: list[ModuleType] = []
     for source in sources:
-        name_code([source])
         problem = "cannot be imported"
         with _without_tensorflows_lines(), third_party_code(problem, source, KernelError, own=LitefuseError):
             if source.endswith(".py"):

@@ -120,8 +120,9 @@ class _Work:
 
     def _convert(self) -> tuple[Status, str, Mapping[str, Any], object]:
         from litefuse.conversion.api import convert
-        from litefuse.litert.runtime.loading import load_kernels
+        from litefuse.litert.runtime.loading import load_kernels, name_plug_ins
 
+        name_plug_ins(self._entry.plug_ins)
         for plug_in in self._entry.plug_ins:
             if plug_in not in _loaded:
                 load_kernels([plug_in])

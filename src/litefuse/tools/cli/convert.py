@@ -84,8 +84,9 @@ def convert(
     check_page(html, (*read, path))
 
     from litefuse.conversion.api import convert as convert_model
-    from litefuse.litert.runtime.loading import load_kernels
+    from litefuse.litert.runtime.loading import load_kernels, name_plug_ins
 
+    name_plug_ins(plug_ins)
     load_kernels(plug_ins)
     given["metadata"] = metadata_of(given.get("metadata"), labels)
     given["limits"] = replace(options.limits, temporary_folder=path.parent)

@@ -99,13 +99,12 @@ def report(
     With --explorer, the graph opens in Model Explorer, folded by layer names, with the bodies of composites, and
     colored by bytes, times and errors, which Model Explorer sums up by layer.
     """
-    from litefuse.litert.runtime.loading import is_library
-    from litefuse.support.plug_ins.modules import name_code
+    from litefuse.litert.runtime.loading import name_plug_ins
     from litefuse.support.report.sections import Section
     from litefuse.tools.explorer.node_data import node_values, read_node_data, write_node_data
     from litefuse.tools.explorer.viewer import check_installed, show_model
 
-    name_code(source for source in plug_ins if not is_library(source))
+    name_plug_ins(plug_ins)
     if not explorer and (node_data or port):
         raise click.UsageError("--node-data and --port need --explorer.")
     page = output if output is not None else Path(f"{model.stem or 'model'}.html")
