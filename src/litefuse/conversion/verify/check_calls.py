@@ -97,13 +97,17 @@ class Calls:
         fused: The replacement.
         terms: The terms of the comparison.
         asks_for_nan: Whether the composite tells NaN and infinities from numbers.
+        timed: Whether rounding is told from fewer runs where these take long, see :class:`Rounding`.
 
     Attributes:
         moved: Whether a result differed from one of its shape in the previous call, by more than is allowed.
     """
 
-    def __init__(self, bodies: Mapping[int, Body], fused: Body, terms: CheckTerms, *, asks_for_nan: bool) -> None:
+    def __init__(
+        self, bodies: Mapping[int, Body], fused: Body, terms: CheckTerms, *, asks_for_nan: bool, timed: bool = True
+    ) -> None:
         self.moved = False
+        self._timed = timed
         self._terms = terms
         self._open = {f"y{index}" for index in terms.open_results}
         self._bodies = bodies
@@ -228,7 +232,7 @@ class Calls:
         )
 
         if function.model not in self._roundings:
-            self._roundings[function.model] = Rounding(function.model.content, function.run)
+            self._roundings[function.model] = Rounding(function.model.content, function.run, timed=self._timed)
         return self._roundings[function.model]
 
     def _note_movement(self, expected: Arguments) -> None:
