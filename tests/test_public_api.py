@@ -183,6 +183,23 @@ def test_a_name_that_never_was_is_not_there() -> None:
     assert "ModuleNotFoundError: No module named 'litefuse.recognisers'" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("verify", "Did you mean verify_model?"),
+        ("quantise", "Did you mean quantize or Quantization?"),
+        ("converter", "Did you mean convert?"),
+        ("report", "Did you mean Report or save_report?"),
+        ("inspect", "dir(litefuse) lists names, litefuse --help commands."),
+        ("__é__", ""),
+    ],
+)
+def test_names_that_are_typed_instead(name: str, answer: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(litefuse, name)
+    assert str(caught.value).split("\n")[1:] == [answer][: bool(answer)]
+
+
 def test_public_modules_beside_the_rooms() -> None:
     program = """
 import litefuse.compat.lite, litefuse.compat.v1

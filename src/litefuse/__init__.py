@@ -117,7 +117,14 @@ find_former_names()
 
 def __getattr__(name: str) -> Any:
     if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from litefuse.support.options.names import closest
+
+        message = f"module {__name__!r} has no attribute {name!r}"
+        if not name.startswith("_"):  # which Python itself asks for
+            message += (
+                f"\n{closest([name], __all__) or 'dir(litefuse) lists names, litefuse --help commands.'}".rstrip()
+            )
+        raise AttributeError(message)
     value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
     return value
 

@@ -61,8 +61,10 @@ def test_flags(name: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"quantize": {"forn": "int8"}}, "quantize has no 'forn'\nDid you mean form?"),
-        ({"quantize": "int7"}, "form is 'int7'\nChoose from dynamic"),
+        ({"quantize": {"forn": "int8"}}, "Quantization has no argument 'forn'\nDid you mean form?"),
+        ({"quantize": "int7"}, "form is 'int7'\nDid you mean int8 or int16? Choose from dynamic"),
+        ({"quantize": "FP16"}, "Did you mean float16?"),
+        ({"target": "gpus"}, "Did you mean gpu? Choose from cpu"),
         ({"checks": "much"}, "fusions is 'much'"),
         ({"checks": {"targets": 1.5}}, "targets is 1.5"),
         ({"limits": "5"}, "timeout must be a number of seconds"),
@@ -70,7 +72,7 @@ def test_flags(name: str) -> None:
         ({"graph": 3}, "tags takes a list of names"),
         ({"dtypes": "float16"}, "dtypes is 'float16'\nChoose from keep, narrow, widen"),
         ({"allow_custom_ops": ","}, "allow_custom_ops needs names"),
-        ({"quantize": {"é": 1}}, "quantize has no 'é'\nIt has form, samples"),
+        ({"quantize": {"é": 1}}, "Quantization has no argument 'é'\nIt has form, samples"),
         ({"quantize": {"form": "dynamic", "measure_layers": "no"}}, "measure_layers must be True or False, not 'no'"),
         ({"quantize": {"form": "dynamic", "min_weight_elements": "9"}}, "must be a number of at least 0, not '9'"),
         ({"quantize": {"form": "dynamic", "max_error": float("nan")}}, "must be a number of at least 0, not nan"),
@@ -84,8 +86,13 @@ def test_flags(name: str) -> None:
         ({"on_step": "print"}, "on_step must be a function"),
         ({"quantize": {"io": "uint8"}}, "and 'auto'\nPass one of these as well"),
         ({"quantize": litefuse.Limits(timeout=5)}, "quantize takes Quantization, not Limits"),
-        ({"samples": "x.npz"}, "Write quantize=Quantization(samples=...)."),
-        ({"timeout": 5}, "Write limits=Limits(timeout=...)."),
+        ({"samples": "x.npz"}, "Write quantize=litefuse.Quantization(samples=...)."),
+        ({"samples": [], "quantize": "int8"}, "Write quantize=litefuse.Quantization('int8', samples=...)."),
+        ({"representative_dataset": [], "quantize": "int8"}, "litefuse.Quantization('int8', samples=...)."),
+        ({"max_ops": 9, "limits": 60}, "Write limits=litefuse.Limits(timeout=60, max_ops=...)."),
+        ({"dump_ir_after": "lower", "debug": "x"}, "Write debug=litefuse.Debugging('x', dump_ir_after=...)."),
+        ({"check_file": False, "checks": True}, "Write checks=litefuse.Checks(file=...)."),
+        ({"timeout": 5}, "Write limits=litefuse.Limits(timeout=...)."),
         ({"labels": "x.txt"}, 'metadata={"labels": path}'),
         ({"quantize": {"form": "int8", "io": "int8"}}, "io is 'int8'\nIt is False or 'float32'"),
     ],
@@ -123,11 +130,24 @@ def test_signature_of_a_group() -> None:
     first, *others = inspect.signature(litefuse.Quantization).parameters.values()
     assert (first.name, first.kind) == ("form", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     assert {each.kind for each in others} == {inspect.Parameter.KEYWORD_ONLY}
-    with pytest.raises(TypeError, match="Quantization has no 'sample'; it has form, samples"):
-        litefuse.Quantization("int8", sample=[])  # pyright: ignore[reportCallIssue]
     for make in (lambda: cast("Any", litefuse.Quantization)("int8", "x.npz"), lambda: cast("Any", litefuse.Limits)(5)):
         with pytest.raises(TypeError, match="by position"):
             make()
+
+
+@pytest.mark.parametrize("kind", [one.kind for one in declared_options(Conversion) if one.kind is not None])
+def test_classes_answer_other_names(kind: Any) -> None:
+    """Those of flags, misspelled ones, and any other."""
+    for one in declared_options(kind):
+        assert one.parameter in ("", one.name) or answer_of(kind, one.parameter) == f"Write {one.name}."
+        assert f"Did you mean {one.name}" in answer_of(kind, f"{one.name}x")
+    assert answer_of(kind, "é").startswith(f"It has {declared_options(kind)[0].name}")
+
+
+def answer_of(kind: Any, name: str) -> str:
+    with pytest.raises(UnknownArgumentError) as caught:
+        kind(**{name: 1})
+    return caught.value.hint
 
 
 def test_a_class_of_ones_own() -> None:
@@ -172,8 +192,8 @@ def test_types_can_be_asked_for(name: str) -> None:
         (litefuse.verify_model, "tolerance", "Write max_error."),
         (litefuse.verify_model, "calls", "Write repeat."),
         (litefuse.check, "kernel_modules", "Write kernels."),
-        (litefuse.check, "timeout", "Write limits=Limits(timeout=...)."),
-        (litefuse.benchmark, "memory", "Write limits=Limits(memory=...)."),
+        (litefuse.check, "timeout", "Write limits=litefuse.Limits(timeout=...)."),
+        (litefuse.benchmark, "memory", "Write limits=litefuse.Limits(memory=...)."),
         (litefuse.benchmark, "thread", "Did you mean threads?"),
     ],
 )
@@ -185,7 +205,7 @@ def test_other_functions_answer_as_convert_does(function: Any, argument: str, an
 
 def test_former_arguments_and_too_many() -> None:
     convert = cast("Any", litefuse.convert)
-    with pytest.raises(UnknownArgumentError, match="quantize=Quantization") as caught:
+    with pytest.raises(UnknownArgumentError, match=r"quantize=litefuse\.Quantization") as caught:
         convert(SAVED_MODEL, quantize="int8", representative_dataset=[], narrow=True)
     assert caught.value.arguments == ("representative_dataset", "narrow")
     assert 'dtypes="narrow"' in caught.value.hint

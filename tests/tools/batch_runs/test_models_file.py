@@ -263,6 +263,8 @@ def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("samples = 'x.npz'", "Write quantize = {samples = ...}."),
+        ("samples = 'x.npz'\nquantize = 'int8'", "Write quantize = {form = 'int8', samples = ...}."),
+        ("quantize = {form = 'int8', quantized_io = 'uint8'}", "Write io."),
         ("quantize = 'int7'", "form is 'int7'"),
         ("checks = 'much'", "fusions is 'much'"),
         ("dtypes = 'float16'", "dtypes is 'float16'"),

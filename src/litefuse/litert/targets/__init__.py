@@ -102,7 +102,9 @@ def _found(name: str) -> Target:
     load_plug_ins()
     if name in _registered:
         return _loaded(name, lambda: _registered[name], _registered[name].__module__)
-    raise LitefuseError(f"unknown target {name!r}", hint=f"Choose from {', '.join(target_names())}.")
+    from litefuse.support.options.names import choices_text  # where users are
+
+    raise LitefuseError(f"unknown target {name!r}", hint=choices_text(name, target_names()))
 
 
 def chosen_targets(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, Concatenate, ForwardRef, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 from litefuse.errors import LitefuseError, UnknownArgumentError
-from litefuse.support.options.names import nearest
+from litefuse.support.options.names import choices_text
 from litefuse.support.records import Record, dataclass_transform
 
 if TYPE_CHECKING:
@@ -123,6 +123,11 @@ class Declared(NamedTuple):
         return self.option.flag or f"--{self.name.replace('_', '-')}"
 
     @property
+    def parameter(self) -> str:
+        """The flag as a name, of one that has a second, which says no, the first."""
+        return self.flag.partition("/")[0].lstrip("-").replace("-", "_")
+
+    @property
     def values(self) -> tuple[Any, ...]:
         """The values that there are in Python, where yes and no are True and False."""
         return tuple({"yes": True, "no": False}.get(choice, choice) for choice in self.option.choices)
@@ -145,6 +150,11 @@ class Declared(NamedTuple):
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 class Options(Record):
     """Options that belong together."""
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        own = [kept.name for kept in fields(self)]
+        _refuse_unknown(type(self).__name__, named, own, declared_options(type(self)))
+        super().__init__(*values, **named)
 
     def __post_init__(self) -> None:
         """Makes the values that the options hold of those that were given.
@@ -170,18 +180,11 @@ class Options(Record):
             return cls()
         if isinstance(value, cls):
             return value
-        known = [declared.name for declared in declared_options(cls)]
         if isinstance(value, Options):
             raise LitefuseError(f"{argument} takes {cls.__name__}, not {type(value).__name__}")
         if not isinstance(value, Mapping):
-            return cls(**{known[0]: value})
-        given = cast("Mapping[str, Any]", value)
-        for name in given:
-            if name not in known:
-                close = nearest(str(name), known)
-                hint = f"Did you mean {close[0]}?" if close else f"It has {', '.join(known)}."
-                raise LitefuseError(f"{argument} has no {name!r}", hint=hint)
-        return cls(**given)
+            return cls(**{declared_options(cls)[0].name: value})
+        return cls(**{str(name): one for name, one in cast("Mapping[Any, Any]", value).items()})
 
 
 def _check(declared: Declared, value: object) -> None:
@@ -198,8 +201,7 @@ def _check(declared: Declared, value: object) -> None:
     if wanted:
         raise LitefuseError(f"{declared.name} must be {wanted}, not {value!r}")
     if known.choices and not any(isinstance(value, type(one)) and value == one for one in declared.values):
-        hint = f"Choose from {', '.join(map(str, declared.values))}."
-        raise LitefuseError(f"{declared.name} is {value!r}", hint=hint)
+        raise LitefuseError(f"{declared.name} is {value!r}", hint=choices_text(value, declared.values))
 
 
 @functools.cache
@@ -228,19 +230,32 @@ def single_options(kind: type[Options]) -> Iterator[Declared]:
         yield from (declared,) if declared.kind is None else declared.inner
 
 
-def grouped_in(kind: type[Options], written: str) -> Mapping[str, str]:
-    """Returns what is written for the options in the groups of a class, by their names.
+def written_for(
+    known: Iterable[Declared], given: Mapping[str, Any], written: str = "{group}=litefuse.{kind}({first}{name}=...)"
+) -> Mapping[str, str]:
+    """Returns what is written for options in groups, and for others that have other flags, by names and by flags.
 
     Args:
-        kind: The class.
-        written: The form, with ``{group}``, ``{kind}`` and ``{name}``.
+        known: The options and groups.
+        given: What a user gave: a value that stands for a group goes along.
+        written: The form, with ``{group}``, ``{kind}``, ``{first}`` and ``{name}``.
     """
-    return {
-        inner.name: written.format(group=group.name, kind=group.kind.__name__, name=inner.name)
-        for group in declared_options(kind)
-        if group.kind is not None
-        for inner in group.inner
-    }
+    answers: dict[str, str] = {}
+    for one in known:
+        if one.kind is None:
+            answers[one.parameter] = one.name
+            continue
+        value, first = given.get(one.name), next(iter(inspect.signature(one.kind).parameters.values()))
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            shorthand = ""
+        elif first.kind is first.KEYWORD_ONLY or " = " in written:
+            shorthand = f"{first.name}{' = ' if ' = ' in written else '='}{value!r}, "
+        else:
+            shorthand = f"{value!r}, "
+        for inner in one.inner:
+            text = written.format(group=one.name, kind=one.kind.__name__, first=shorthand, name=inner.name)
+            answers |= {inner.parameter: text, inner.name: text}
+    return answers
 
 
 def help_text(text: str, flags: Mapping[str, str] | None = None) -> str:
@@ -260,13 +275,13 @@ def takes(
     """
     options = cast("type[Options]", kind)
     known = declared_options(options)
-    names = frozenset(declared.name for declared in known)
-    grouped = grouped_in(options, "{group}={kind}({name}=...)")
+    names = [declared.name for declared in known]
 
     def decorate(function: Callable[[_Model, _Options], _Result]) -> Callable[Concatenate[_Model, _P], _Result]:
         @functools.wraps(function)
         def called(model: _Model, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
-            _refuse_unknown(function.__name__, kwargs, names, grouped)
+            given = dict(zip(names, args, strict=False)) | kwargs
+            _refuse_unknown(f"litefuse.{function.__name__}", given, names, known)
             signature.bind(model, *args, **kwargs)
             return function(model, kind(*args, **kwargs))
 
@@ -283,13 +298,15 @@ def takes(
     return decorate
 
 
-def _refuse_unknown(function: str, given: Iterable[str], names: Collection[str], grouped: Mapping[str, str]) -> None:
+def _refuse_unknown(
+    owner: str, given: Mapping[str, Any], names: Collection[str], known: Iterable[Declared] = ()
+) -> None:
     if unknown := [name for name in given if name not in names]:
         from litefuse.support.options.names_elsewhere import answers_elsewhere  # few have use for it
 
         raise UnknownArgumentError(
-            f"litefuse.{function} has no argument {' or '.join(map(repr, unknown))}",
-            hint=answers_elsewhere(unknown, names, grouped),
+            f"{owner} has no argument {' or '.join(map(repr, unknown))}",
+            hint=answers_elsewhere(unknown, names, written_for(known, given)) or f"It has {', '.join(names)}.",
             arguments=unknown,
         )
 
@@ -300,19 +317,17 @@ def answering(**groups: type[Options]) -> Callable[[_Function], _Function]:
     Args:
         **groups: The classes of its arguments that group options of processes.
     """
-    grouped = {
-        inner.name: f"{group}={kind.__name__}({inner.name}=...)"
-        for group, kind in groups.items()
-        for inner in declared_options(kind)
-        if inner.option.flag == "-"
-    }
+    known = [
+        Declared(name, "", None, Option(""), kind, tuple(one.name for one in declared_options(kind) if one.flag == "-"))
+        for name, kind in groups.items()
+    ]
 
     def decorate(function: _Function) -> _Function:
-        names = frozenset(inspect.signature(function).parameters)
+        names = [*inspect.signature(function).parameters]
 
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
-            _refuse_unknown(function.__name__, kwargs, names, grouped)
+            _refuse_unknown(f"litefuse.{function.__name__}", kwargs, names, known)
             return function(*args, **kwargs)
 
         return cast("_Function", called)

@@ -9,6 +9,8 @@ from typing import TypeVar, cast
 from litefuse.errors import LitefuseError
 
 _Name = TypeVar("_Name", bound=str)
+#: Values by other names.
+OTHER_VALUES = {"dynamic-range": "dynamic", "fp16": "float16", "int8x16": "int16", "qint8": "int8"}
 
 
 def listed_names(value: Iterable[str] | None, argument: str = "it") -> tuple[str, ...] | None:
@@ -70,8 +72,14 @@ def one_of(known: Sequence[_Name], value: object, argument: str) -> _Name:
         LitefuseError: It is none of them.
     """
     if value not in known:
-        raise LitefuseError(f"{argument} is {value!r}", hint=f"Choose from {', '.join(known)}.")
+        raise LitefuseError(f"{argument} is {value!r}", hint=choices_text(value, known))
     return cast("_Name", value)
+
+
+def choices_text(value: object, known: Iterable[object]) -> str:
+    """Returns the values to choose from, and before them those that are like the one that a user gave."""
+    texts = [*map(str, known)]
+    return f"{closest([str(value)], texts)}Choose from {', '.join(texts)}."
 
 
 def fits(name: str, *patterns: str) -> bool:
@@ -126,8 +134,9 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6, count: int =
     """
     from difflib import get_close_matches  # for messages alone
 
-    folded = {one.casefold(): one for one in sorted(known)}
-    return [folded[match] for match in get_close_matches(name.casefold(), folded, count, likeness)]
+    folded, name = {one.casefold(): one for one in sorted(known)}, name.casefold()
+    matches = [OTHER_VALUES[name]] if name in OTHER_VALUES else get_close_matches(name, folded, count, likeness)
+    return [folded[match] for match in matches if match in folded]
 
 
 def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection[str] = ()) -> str:

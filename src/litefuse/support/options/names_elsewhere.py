@@ -6,6 +6,7 @@ the command line, :mod:`litefuse.compat` and the documentation share.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -17,6 +18,7 @@ TFLITE_1 = "TensorFlow 1's TFLiteConverter"
 TFLITE_CONVERT = "tflite_convert"
 COREML = "coremltools"
 FORMER = "earlier releases"
+_CLASSES = re.compile(r"(Quantization|Graph|Checks|Debugging)\(")
 
 
 class NameElsewhere(NamedTuple):
@@ -54,19 +56,22 @@ def answers_elsewhere(
         known: The names of the arguments that there are.
         grouped: What is written for those that are part of an argument.
     """
-    entries = [(name, name_elsewhere(name)) for name in unknown]
-    hints = [
-        f"Write {entry.command.lstrip('-').replace('-', '_')}."
-        if entry is not None and FORMER in entry.of and entry.command.lstrip("-").replace("-", "_") in known
-        else f"Equivalent of {name} ({entry.owner(command=False)}): {entry.python}"
-        if entry is not None
-        else f"Write {grouped[name]}."
-        if name in grouped
-        else closest([name], known).strip()
-        for name, entry in entries
-    ]
-    if any({TFLITE, TFLITE_1} & {*entry.of} for _, entry in entries if entry is not None):
-        hints.append("litefuse.compat.TFLiteConverter takes TFLiteConverter's names.")
+    hints: dict[str, None] = {}
+    of = set[str]()
+    for name in unknown:
+        entry = name_elsewhere(name)
+        is_former = entry is not None and FORMER in entry.of
+        now = entry.command.lstrip("-").replace("-", "_") if entry is not None and is_former else name
+        if now in known or (now in grouped and (entry is None or is_former)):
+            hints[f"Write {grouped.get(now, now)}."] = None
+        elif entry is not None:
+            of.update(entry.of)
+            python = _CLASSES.sub(r"litefuse.\g<0>", entry.python)
+            hints[f"Equivalent of {name} ({entry.owner(command=False)}): {python}"] = None
+        else:
+            hints[closest([name], known).strip()] = None
+    if of & {TFLITE, TFLITE_1}:
+        hints["litefuse.compat.TFLiteConverter takes TFLiteConverter's names."] = None
     return "\n".join(filter(None, hints))
 
 
@@ -291,15 +296,9 @@ NAMES: tuple[NameElsewhere, ...] = (
         ("random", "seed", "--seed"),
         ("to", "output", "--output"),
         ("variant", "quantize", "--quantize"),
-        ("quantized_io", "quantize=Quantization(form, io=...)"),
         ("quantization_layers", "quantize=Quantization(form, measure_layers=True)", "--measure-layers"),
         ("form", "quantize", "--quantize"),
-        ("input_arrays", "graph=Graph(inputs=...)"),
-        ("output_arrays", "graph=Graph(outputs=...)"),
-        ("check_fusions", "checks=Checks(fusions=...)"),
         ("no_check_fusions", "checks=Checks(fusions=False)", "--check-fusions no"),
-        ("check_custom_ops", "checks=Checks(custom_ops=True)"),
-        ("check_file", "checks=Checks(file=...)"),
         ("check", "checks=Checks(targets=...)", "--check-target yes"),
         ("no_check", "checks=Checks(targets=False)", "--check-target no"),
         ("require_accelerated", 'checks=Checks(targets="required")', "--check-target required"),

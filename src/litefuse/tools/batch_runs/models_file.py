@@ -12,7 +12,7 @@ from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url, file_name
 from litefuse.support.files.readable import check_file
 from litefuse.support.options.conversion import Conversion, FileQuantization
-from litefuse.support.options.declared import Declared, Options, grouped_in
+from litefuse.support.options.declared import Declared, Options, written_for
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.processes.limits import ProcessLimits
 from litefuse.tools.batch_runs.entry import BatchSettings, Entry, Variant
@@ -21,6 +21,8 @@ from litefuse.tools.batch_runs.options import FILES, check_value, keys_of, optio
 _VERIFY = "litefuse.conversion.verify.against_original:verify_model"
 _CHECK = "litefuse.conversion.verify.targets.check:check"
 
+# How an option in a group is written.
+_TABLE = "{group} = {{{first}{name} = ...}}"
 _OWN = ("name", "path", "plug_ins", "verify", "check", "variants", "timeout", "memory")
 # Other names of keys, which the command line has.
 _ALIASES = {
@@ -207,9 +209,7 @@ def _entry_options(given: Mapping[str, Any], folder: Path | None, where: str, *,
         key = _key(written)
         if (key not in known and key not in _OWN) or (is_general and key in {"name", "path"}):
             names = {*known, *_OWN} - ({"name", "path"} if is_general else set())
-            grouped = grouped_in(Conversion, "{group} = {{{name} = ...}}")
-            answers = {name: text for name, text in grouped.items() if text.split()[0] in known}
-            raise unknown_key(written, names, where, answers)
+            raise unknown_key(written, names, where, written_for(known.values(), given, _TABLE))
         options[key] = _value(key, value, known, folder, where)
     _check(Conversion, {name: value for name, value in options.items() if name in known}, where)
     return options
@@ -260,7 +260,7 @@ def _arguments(
     for written, value in table.items():
         name = _key(written)
         if name not in known and name not in more:
-            raise unknown_key(written, {*known, *more}, where)
+            raise unknown_key(written, {*known, *more}, where, written_for(known.values(), table, _TABLE))
         arguments[name] = _declared(known[name], value, folder, where) if name in known else value
     return arguments
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from litefuse.support.options.forms import QUANTIZATIONS
-from litefuse.tools.cli.command import Command, value_for_all
+from litefuse.tools.cli.command import Choice, Command, value_for_all
 from litefuse.tools.cli.failures import ExitCode
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, print_result
@@ -42,7 +42,7 @@ from litefuse.tools.cli.parameters import OUTPUT, PATH, TARGET, process_limit_op
 @click.option(
     "--quantize",
     "variants",
-    type=click.Choice(QUANTIZATIONS),
+    type=Choice(QUANTIZATIONS),
     multiple=True,
     help="Also write a quantized form of each model; may be repeated.",
 )

@@ -25,6 +25,20 @@ SECONDS = click.FloatRange(min=0, min_open=True)
 LEVEL_VARIABLE = "LITEFUSE_LOG"
 _LEVELS = ("debug", "info", "warning", "error")
 
+
+class Choice(click.Choice):
+    """A choice that says which of its values was meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            from litefuse.support.options.names import closest  # for messages alone
+
+            error.message = f"{error.message} {closest([str(value)], self.choices)}".strip()
+            raise
+
+
 #: Former names of commands.
 FORMER_COMMANDS = {
     "cache": "doctor cache",
@@ -78,7 +92,7 @@ def options_of_all_commands(*, hidden: bool = True) -> list[click.Option]:
         option("--verbose", "-v", count=True, help="Log events to standard error; -vv: all steps."),
         option(
             "--log-level",
-            type=click.Choice(_LEVELS),
+            type=Choice(_LEVELS),
             envvar=LEVEL_VARIABLE,
             help="Log events of this level and above; -v is info, -vv is debug.",
         ),
@@ -91,7 +105,7 @@ def options_of_all_commands(*, hidden: bool = True) -> list[click.Option]:
         ),
         option(
             "--log-format",
-            type=click.Choice(["text", "json"]),
+            type=Choice(["text", "json"]),
             default="text",
             show_default=True,
             envvar=f"{LEVEL_VARIABLE}_FORMAT",

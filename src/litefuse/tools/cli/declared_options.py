@@ -13,7 +13,7 @@ import cloup
 from litefuse.errors import LitefuseError
 from litefuse.support.options.declared import Declared, Options, declared_options, help_text, single_options
 from litefuse.support.options.forms import FORMS
-from litefuse.tools.cli.command import parse_size
+from litefuse.tools.cli.command import Choice, parse_size
 from litefuse.tools.cli.parameters import (
     OUTPUT,
     PATH,
@@ -58,7 +58,7 @@ def given_options_of(kind: type[Options], values: Mapping[str, Any]) -> dict[str
             if inner := given_options_of(declared.kind, values):
                 given[declared.name] = declared.kind(**inner)
             continue
-        value = values.get(_parameter(declared))
+        value = values.get(declared.parameter)
         if value is not None and value != () and declared.option.flag != "-":
             parse = _PARSERS.get(declared.name)
             if declared.option.choices:
@@ -75,7 +75,7 @@ def given_options_of(kind: type[Options], values: Mapping[str, Any]) -> dict[str
 
 def files_read(kind: type[Options], values: Mapping[str, Any]) -> list[Path]:
     """Returns the files that the options of a class name for what is read."""
-    named = (values.get(_parameter(declared)) for declared in single_options(kind) if declared.option.path == "read")
+    named = (values.get(declared.parameter) for declared in single_options(kind) if declared.option.path == "read")
     return [path for path in named if path is not None]
 
 
@@ -94,10 +94,6 @@ def _flags(kind: type[Options]) -> Mapping[str, str]:
 
 def _flag(declared: Declared) -> str:
     return declared.flag.split("/")[0]
-
-
-def _parameter(declared: Declared) -> str:
-    return _flag(declared).lstrip("-").replace("-", "_")
 
 
 def _click_option(declared: Declared, kind: type[Options]) -> Any:
@@ -121,7 +117,7 @@ def _type(declared: Declared) -> Any:
     if declared.name == "target":
         return TARGET
     if option.choices:
-        return click.Choice([str(choice) for choice in option.choices])
+        return Choice([str(choice) for choice in option.choices])
     if option.path:
         return PATH if option.path == "read" else OUTPUT
     if option.is_bytes:

@@ -38,10 +38,6 @@ PATH: Any = _Input(path_type=Path)
 OUTPUT: Any = _Output(path_type=Path)
 
 
-# Other names of values that people take for options.
-_OTHER_VALUES = {"dynamic-range": "dynamic", "fp16": "float16", "int8x16": "int16", "qint8": "int8"}
-
-
 def beginning(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
     """Returns the names that begin with a word that is being typed, for the completion of shells."""
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
@@ -64,12 +60,13 @@ class ConvertingCommand(Command):
         Empty if it is unknown.
         """
         from litefuse.litert.targets import OWN
+        from litefuse.support.options.names import OTHER_VALUES
         from litefuse.support.options.names_elsewhere import name_elsewhere
 
         own = "--" + option.lstrip("-").replace("_", "-").lower()
         if any(own in parameter.opts for parameter in self.params):
             return f"No such option {option!r}. Use {own}."
-        value = _OTHER_VALUES.get(own[2:], own[2:])
+        value = OTHER_VALUES.get(own[2:], own[2:])
         for parameter in self.params:
             choices = parameter.type.choices if isinstance(parameter.type, click.Choice) else ()
             if value in choices or (value in OWN and parameter.type is TARGET):
@@ -101,16 +98,13 @@ class _Target(_ParamType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from litefuse.errors import LitefuseError
-        from litefuse.litert.targets import OWN, find_target, target_names
+        from litefuse.litert.targets import OWN, find_target
 
-        name, colon, _ = value.partition(":")
-        if name not in OWN and name not in (names := target_names()):
-            self.fail(f"{value!r} is not one of {', '.join(map(repr, names))}.", param, ctx)
-        if colon:
-            try:
+        try:
+            if value not in OWN:
                 find_target(value)
-            except LitefuseError as error:
-                self.fail(str(error), param, ctx)
+        except LitefuseError as error:
+            self.fail(str(error), param, ctx)
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
