@@ -65,6 +65,7 @@ def test_what_a_recognizer_did_not_find() -> None:
         ("lstm_loop", "fused", ("an LSTM of 64 units: the loop is faster",), "lstm_loop", None),
         ("lstm_loop", "fused", ("a GRU of 64 units",), "lstm", None),
         ("none", "fused", ("a GRU of 64 units",), "gru", "a/layer: a GRU of 64 units"),
+        ("none", "fused", ("a GRU",) * 9, "lstm", r"that are loops: a/layer \(a GRU\), .* and 6 more"),
         (
             "lstm_like",
             "fused",

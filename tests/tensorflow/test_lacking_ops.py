@@ -64,6 +64,7 @@ def test_a_misspelt_permission_is_named(tensorflow: TensorFlow) -> None:
         litefuse.convert(path, allow_custom_ops=["Dawson", "Erf"])
     hint = "Allowed, but not among them: Dawson, Erf. Did you mean Dawsn?\nAllow them as custom ops"
     assert caught.value.hint.startswith(hint)
+    assert "litefuse kernels new Dawsn --from MODEL" in caught.value.hint
 
 
 def allowing(tf: Any) -> Any:

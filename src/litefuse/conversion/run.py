@@ -181,7 +181,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
     if options.composites.by_name or options.require_fused:
         from litefuse.conversion.pipeline.chosen_composites import check_fused, check_names, no_composite
 
-        check_names(options.composites, composites, findings.recognizers)
+        check_names(options.composites, composites, findings.recognizers, findings.loops)
         if "*" in required.patterns and not built:
             raise no_composite(composites, findings.recognizers, findings.loops)
         others = required.of_names(LAYER_COMPOSITES, among=False)

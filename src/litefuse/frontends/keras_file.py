@@ -9,11 +9,10 @@ from pathlib import Path
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.frontends.pretrained import refuse_pretrained
 from litefuse.frontends.source import Source
-from litefuse.support.files.readable import check_file, is_there
+from litefuse.support.files.readable import KERAS_FILES, check_file, is_there
 from litefuse.support.plug_ins.modules import named_code
 from litefuse.support.processes.process import run_alone
 
-_SUFFIXES = frozenset({".h5", ".hdf5", ".keras"})
 _LOADER = "litefuse.frontends.keras_loader:write_saved_model_of"
 _ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
@@ -35,7 +34,7 @@ class KerasFileJob:
 
 def is_keras_file(path: Path) -> bool:
     """Whether a path is a Keras file, according to its suffix."""
-    return path.suffix.lower() in _SUFFIXES and not (is_there(path) and path.is_dir())
+    return path.suffix.lower() in KERAS_FILES and not (is_there(path) and path.is_dir())
 
 
 def keras_file_source(path: Path, code: Iterable[str] = ()) -> Source:

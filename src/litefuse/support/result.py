@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.paths import saved_to
+from litefuse.support.files.readable import check_model_name
 from litefuse.support.files.temporary import TemporaryFolder, make_temporary_folder
 from litefuse.support.files.whole_file import final_place, give_usual_mode, whole_file
 
@@ -61,9 +62,10 @@ class ConversionResult:
             The path; of what was uploaded, that of the file here.
 
         Raises:
-            LitefuseError: It cannot be written.
+            LitefuseError: It cannot be written, or its name is that of another format.
         """
         with saved_to(path) as target:
+            check_model_name(target)
             if target == Path(path):
                 self._save(target, copy=copy)
                 return target

@@ -316,7 +316,7 @@ def test_types_of_inputs_that_are_refused(form: QuantizationForm, quantized_io: 
 
 
 def test_samples_that_are_lacking() -> None:
-    with pytest.raises(LitefuseError, match="the quantization 'int8' needs samples"):
+    with pytest.raises(LitefuseError, match=r"the quantization 'int8' needs samples\n.*, a folder of images,"):
         check_quantization(litefuse.Quantization("int8"), ("cpu",))
 
 

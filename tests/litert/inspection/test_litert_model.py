@@ -6,8 +6,9 @@ import pytest
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.inspection.facts import CustomOperator, TensorFacts
-from litefuse.litert.inspection.litert_model import inspect_litert_model, is_litert_model
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.inspection.litert_model_facts import litert_model_sections
+from litefuse.litert.runtime.model_content import is_litert_model
 from litefuse.support.report.text import sections_text
 from tests.litert.runtime.models import Graph, model
 

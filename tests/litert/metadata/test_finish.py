@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import litefuse
 from litefuse.conversion.generating import with_kernels
 from litefuse.conversion.job import ConversionJob
 from litefuse.errors import MetadataError
+from litefuse.litert.export.edited_file import drop_names, edit_file
 from litefuse.litert.inspection.litert_model import facts_of, inspect_litert_model
 from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 from litefuse.litert.metadata.associated_files import pack_of
@@ -90,6 +92,26 @@ def folder(tmp_path: Path) -> Path:
 
 def run(path: Path, signature: str, **inputs: Any) -> dict[str, Any]:
     return litefuse.Interpreter(path).get_signature_runner(signature)(**inputs)
+
+
+@pytest.mark.parametrize("signatures", [{"serve": 0}, {}], ids=["signature", "none"])
+def test_described_outputs_have_their_names(signatures: dict[str, int], tmp_path: Path) -> None:
+    """Where the description has none: that of the signature, of the tensor, or its index."""
+    graph = Graph()
+    x, y, z = graph.input("x", (2,)), graph.output("y", (2,)), graph.output("z", (2,))
+    graph.builtin("ADD", [x, x], [y])
+    graph.builtin("MUL", [x, y], [z])
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model(graph, signatures=signatures))
+    edit_file(path, drop_names)
+    described = [{"description": "sum"}, {"description": "product"}, {"description": "beyond"}]
+    facts = replace(
+        inspect_litert_model(path), model_metadata={"subgraph_metadata": [{"output_tensor_metadata": described}]}
+    )
+    text = sections_text(litert_model_sections(facts))
+    rows = [line.split(maxsplit=1)[1] for line in text.splitlines() if line.startswith("  output ")]
+    assert rows == [*(("y", "z") if signatures else ("tensor 1", "tensor 2")), "(no name)"]
+    assert signatures or "  in   tensor 0  float32 [2]" in text
 
 
 @pytest.mark.parametrize("is_behind", [False, True])

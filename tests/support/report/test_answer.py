@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -222,6 +223,33 @@ def test_the_command_that_compares_it(tmp_path: Path) -> None:
     # What is not on disk cannot be named there, and what is not written neither.
     assert "next" not in names(answer_section(Report("function f\0"), written="m.tflite"))
     assert "next" not in names(answer_section(report))
+
+
+@pytest.mark.parametrize(
+    ("facts", "commands"),
+    [
+        (
+            {"custom_ops": ("A b",), "file_check": False},
+            ["kernels new 'A b' --from m.tflite", "verify {} --kernels FILE.py"],
+        ),
+        ({"custom_ops": ("A",), "file_check": False, "pack_kernels": ("A",)}, ["verify {}"]),
+        ({"custom_ops": ("A",), "file_check": False, "package_kernels": {"A": "p"}}, ["verify {}"]),
+        ({"custom_ops": ("A",), "file_check": True}, ["verify {}", "benchmark m.tflite"]),
+        ({"custom_ops": ("A",)}, ["kernels new A --from m.tflite", "verify {} --kernels FILE.py"]),
+        ({"target": "gpu, micro", "file_check": True}, ["verify {}", "export-micro m.tflite"]),
+        ({"target": "micro:cortex-m", "file_check": False}, ["verify {}", "export-micro m.tflite"]),
+        ({"target": "microscope", "file_check": True}, ["verify {}", "benchmark m.tflite"]),
+    ],
+)
+def test_commands_that_come_next(facts: dict[str, Any], commands: list[str], tmp_path: Path) -> None:
+    ran = facts.pop("file_check", None)
+    report = Report(str(tmp_path), file_check=None if ran is None else FileCheckReport(ran=ran, reason="why"), **facts)
+    wanted = [f"litefuse {command}".replace("{}", f"m.tflite {tmp_path}") for command in commands]
+    section = answer_section(report, written="m.tflite")
+    assert [row[1] for row in section.rows][-len(wanted) :] == wanted
+    if report.file_check is None:  # the code that was named may have the kernels
+        (*_, last) = answer_section(report, written="m.tflite", plug_ins=["k.py"]).rows
+        assert last[1] == f"litefuse verify m.tflite {tmp_path} --plug-in k.py"
 
 
 def test_signatures_that_were_left_out() -> None:

@@ -219,6 +219,61 @@ def test_forms_of_composites_that_there_are_not(tmp_path: Path) -> None:
     refused(run("convert", SAVED_MODEL, "-o", tmp_path / "m.tflite", "--composites", "gelu=keep"), "'gelu'")
 
 
+@pytest.mark.parametrize("command", [("convert",), ("quantize", "--quantize=dynamic")])
+@pytest.mark.parametrize("name", ["a.onnx", "a.PT", "größe.mlmodel", "a.keras", "a.pb"])
+def test_names_of_other_formats(command: tuple[str, ...], name: str, demo_model: Path, tmp_path: Path) -> None:
+    """They are refused before the work, in Python when the result is saved."""
+    outcome = run(*command, demo_model if command[0] == "quantize" else SAVED_MODEL, "-o", tmp_path / name)
+    refused(outcome, f"litefuse writes LiteRT models, not {Path(name).suffix} files", f"{Path(name).stem}.tflite")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_result_is_not_saved_as_another_format(tmp_path: Path) -> None:
+    result = litefuse.convert(SAVED_MODEL, checks=False)
+    with pytest.raises(LitefuseError, match=r"a\.onnx: litefuse writes LiteRT models"):
+        result.save(tmp_path / "a.onnx")
+    for name in ("model_1.0", "a.tflite", "b"):
+        assert result.save(tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("name", ["m.keras", "m.pb", "m.tflite", "folder"])
+def test_models_that_are_to_be_converted_first(name: str, demo_model: Path, tmp_path: Path) -> None:
+    """Each command that reads LiteRT files says how one is made, and how it is compared."""
+    path = tmp_path / name
+    path.mkdir() if name == "folder" else path.write_bytes(b"of another format")
+    answer = ("Is it a complete .tflite file?",)
+    if name != "m.tflite":
+        answer = ("litefuse convert (in Python, litefuse.convert) makes", "litefuse verify")
+    for command in ("quantize --quantize=dynamic", "run", "benchmark", "check", "report -o x", "export-micro", "diff"):
+        more = [demo_model] if command == "diff" else []
+        outcome = run(*command.split(), path, *more)
+        assert outcome.code in (1, 4), command
+        for word in answer:
+            assert word in outcome.err, command
+    outcome = run("verify", path, SAVED_MODEL)
+    assert all(word in outcome.err for word in answer)
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["m.keras"], "Write: litefuse convert m.keras"),
+        (["m.tflite", "--json"], "Write: litefuse inspect m.tflite"),
+        ([str(SAVED_MODEL)], f"Write: litefuse convert {SAVED_MODEL}"),
+        (["convrt", "m"], "Did you mean 'convert'?"),
+        (["convert", "m", "--quantize", "fp16"], "Did you mean float16?"),
+        (["convert", "m", "--dtypes", "widne"], "Did you mean widen?"),
+        (["batch", "m", "--quantize", "in8"], "Did you mean int8"),
+        (["check", "m", "--target", "gpus"], "Did you mean gpu? Choose from"),
+        (["inspect", "m", "--log-level", "warn"], "Did you mean warning?"),
+    ],
+)
+def test_words_that_mean_others(words: list[str], answer: str) -> None:
+    outcome = run(*words)
+    assert outcome.code == 2
+    assert answer in outcome.out + outcome.err
+
+
 def make_empty_folder(path: Path) -> None:
     path.mkdir()
 

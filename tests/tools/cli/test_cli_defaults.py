@@ -14,7 +14,7 @@ import pytest
 
 from litefuse.errors import LitefuseError
 from litefuse.tools.cli.app import app
-from litefuse.tools.cli.parameters import TARGET, default_output
+from litefuse.tools.cli.parameters import TARGET, model_output
 from litefuse.tools.cli.run_job import RunJob
 from litefuse.tools.demo import SAVED_MODEL
 from tests.tools.cli.test_cli import refused, run
@@ -220,7 +220,7 @@ def test_a_wrong_fusion_is_refused_without_options(tmp_path: Path) -> None:
 
 def test_a_quantized_file_is_named_after_its_form(tmp_path: Path) -> None:
     (tmp_path / "größe.tflite").touch()
-    assert default_output(tmp_path / "größe.tflite", ".int8") == Path("größe.int8.tflite")
+    assert model_output(None, tmp_path / "größe.tflite", ".int8") == Path("größe.int8.tflite")
     command = app.get_command(None, "quantize")
     assert command is not None
     (option,) = (parameter for parameter in command.params if parameter.name == "output")

@@ -117,7 +117,8 @@ def test_new(model: Path, tmp_path: Path) -> None:
     outcome = spawn("kernels", "new", "Scale", "--from", model, cwd=tmp_path)
     assert outcome.code == 0, outcome.err
     assert outcome.out.startswith("Written to scale, for 1 call of Scale in scale.tflite\n")
-    assert "cd scale && pytest" in outcome.out
+    assert "cd scale && python -m pytest" in outcome.out
+    assert "pip install pytest\n       python -m pytest\n" in (tmp_path / "scale" / "README.md").read_text()
     assert sorted(path.name for path in (tmp_path / "scale").iterdir()) == [
         *("CMakeLists.txt", "README.md", "kit", "models", "registry.cc", "scale.cc", "scale.py", "test_scale.py")
     ]

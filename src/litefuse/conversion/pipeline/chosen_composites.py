@@ -11,13 +11,17 @@ from litefuse.support import report as reports
 from litefuse.support.options.forms import CompositeForms, RequiredComposites
 from litefuse.support.options.names import fits, unused
 from litefuse.support.report import CompositeReport
+from litefuse.support.report.sections import listed
 
 # Behind the kind of a recurrent layer, in the names of its composites: those of recognizers and of Keras 2.
 _OF_KIND = re.compile(r"_(loop|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})")
 
 
 def check_names(
-    forms: CompositeForms, composites: Sequence[CompositeReport], recognizers: Sequence[reports.RecognizerReport]
+    forms: CompositeForms,
+    composites: Sequence[CompositeReport],
+    recognizers: Sequence[reports.RecognizerReport],
+    loops: Sequence[reports.LoopReport],
 ) -> None:
     """Rejects forms of composites that the model lacks."""
     names = {composite.name for composite in composites}
@@ -26,12 +30,14 @@ def check_names(
         raise LitefuseError(
             f"no function of the model is annotated as {', '.join(map(repr, needless))}, whose form was chosen"
             f"{_searched(needless, recognizers)}",
-            hint=_present(names),
+            hint=_present(names, loops),
         )
 
 
-def _present(names: Collection[str]) -> str:
-    return f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "The model has no composites."
+def _present(names: Collection[str], loops: Sequence[reports.LoopReport]) -> str:
+    there = f"The composites are {', '.join(sorted(map(repr, names)))}." if names else "The model has no composites."
+    layers = listed((f"{loop.layer} ({loop.reason})" for loop in loops), 3)
+    return f"{there} Recurrent layers that are loops: {layers}." if layers else there
 
 
 def _searched(patterns: Sequence[str], recognizers: Sequence[reports.RecognizerReport]) -> str:
@@ -47,14 +53,14 @@ def no_composite(
     loops: Sequence[reports.LoopReport],
 ) -> NotFusedError:
     """Returns the error for requiring all composites to be fused without having any: an annotation may be lost."""
-    listed = "".join(
+    lines = "".join(
         f"\n  {composite.name!r} (function {composite.function}): {composite.reason}" for composite in uncalled
     )
     names = dict.fromkeys(recognizer.name for recognizer in recognizers)
-    listed += "".join(f"\n  {name!r}: no function is annotated so{_searched([name], recognizers)}" for name in names)
-    listed += "".join(f"\n  {loop.layer}: {loop.reason}" for loop in loops)
+    lines += "".join(f"\n  {name!r}: no function is annotated so{_searched([name], recognizers)}" for name in names)
+    lines += "".join(f"\n  {loop.layer}: {loop.reason}" for loop in loops)
     return NotFusedError(
-        f"no composite could be fused, though all must be{':' if listed else ''}{listed}",
+        f"no composite could be fused, though all must be{':' if lines else ''}{lines}",
         hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or leave "
         "out require_fused (on the command line, --require-fused).",
     )
@@ -93,7 +99,7 @@ def check_fused(
             failed += left
         if not fitting and not left:
             failed.append(f"{pattern!r}: no function of the model is annotated so{_searched([pattern], recognizers)}")
-            hint = _present({composite.name for composite in composites})
+            hint = _present({composite.name for composite in composites}, loops)
         called = [composite for composite in fitting if composite.call_sites or composite.outcome == "fused"]
         for composite in called or fitting:
             # The comparison of a generated kernel is still to come.
@@ -102,6 +108,6 @@ def check_fused(
                 why = composite.reason if composite.outcome != "fused" else composite.compared
                 failed.append(f"{composite.name!r} (function {composite.function}): {why}")
     if failed:
-        listed = "\n".join(f"  {line}" for line in dict.fromkeys(failed))
+        lines = "\n".join(f"  {line}" for line in dict.fromkeys(failed))
         what = "fused and checked" if required.checked else "fused"
-        raise NotFusedError(f"composites that had to be {what} were not:\n{listed}", hint=hint)
+        raise NotFusedError(f"composites that had to be {what} were not:\n{lines}", hint=hint)

@@ -66,7 +66,8 @@ class ModuleDump:
 
     Args:
         folder: The folder, which is made or emptied.
-        after: The names of the passes after which the module is written; empty for all that change it.
+        after: The names of the passes after which the module is written, if it is not that of the last file; empty for
+            all that change it.
 
     Raises:
         LitefuseError: The folder cannot be written, or has other files; also raised by the methods.
@@ -78,7 +79,7 @@ class ModuleDump:
         self._after = frozenset(after)
         self._number = 0
         self._step = ""
-        self._text = ""
+        self._text = self._last = ""  # of the step before, and of the last file
         try:
             self._index: IO[str] = (folder / _INDEX).open("x", encoding="utf-8", errors="backslashreplace")
             self._write(f"{_HEADER}\n\n")
@@ -113,12 +114,13 @@ class ModuleDump:
     def _written(self, module: ir.Module, *, failed: bool) -> str:
         # The locations are left out: they are longer than the ops.
         text = module.operation.get_asm(large_elements_limit=_LARGEST, large_resource_limit=_LARGEST)
-        is_same = text == self._text
+        is_same = text == (self._last if self._step in self._after else self._text)
         self._text = text
         if is_same and not failed:
             return "unchanged"
         if self._after and self._step not in self._after and not failed:
             return "changed"
+        self._last = text
         name = f"{self._number:03}-{re.sub('[^A-Za-z0-9_.-]', '-', self._step)}.mlir"
         try:
             write_new(self._folder / name, text.encode(errors="backslashreplace"))

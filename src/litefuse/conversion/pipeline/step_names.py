@@ -26,10 +26,11 @@ from litefuse.litert.targets import OWN, traits_of
 from litefuse.passes.fake_quantization.pairs import NodesFound
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.weights import Weights
+from litefuse.support.options.names import closest
 
 
 def module_steps() -> tuple[str, ...]:
-    """Returns the names of all steps that may change the module, in the order of their first times.
+    """Returns the names of all steps that the index of a dump lists, in the order of their first times.
 
     Most conversions have only some of them.
     """
@@ -46,7 +47,8 @@ def check_step_names(names: Collection[str]) -> None:
     unknown = [name for name in names if name not in known]
     if unknown:
         raise LitefuseError(
-            f"unknown pass {', '.join(map(repr, unknown))}", hint=f"The passes, in order: {', '.join(known)}."
+            f"unknown pass {', '.join(map(repr, unknown))}",
+            hint=f"{closest(unknown, known)}The passes, in order: {', '.join(known)}.",
         )
 
 
@@ -60,7 +62,7 @@ def _names() -> Iterable[str]:
         target=traits_of(tuple(OWN)),  # has the passes that any target needs
         unrolled=[],
     )
-    yield from ("import", SetInputShapes.name, deferred.WithholdChosenOps.name)
+    yield from ("read", "import", SetInputShapes.name, deferred.WithholdChosenOps.name)
     yield from _of(explicit_state())
     yield REMOVE_UNUSED
     yield from _of(constant_variables(_no_value, []))
@@ -72,7 +74,7 @@ def _names() -> Iterable[str]:
     yield from _of(before_engine(lowering))
     yield LOWER
     yield from _of(after_engine(lowering))
-    yield "quantize"  # of modules with ranges from training
+    yield from ("write", "quantize")
 
 
 def _no_value(name: str) -> ir.Attribute:

@@ -131,6 +131,7 @@ def _check_samples(quantization: Quantization) -> None:
     if needs_samples and dataset is None:
         raise LitefuseError(
             f"the quantization {form!r} needs samples",
-            hint=f"Pass Quantization({form!r}, samples=...) (on the command line, --samples FILE.npz): some inputs of "
-            "the kind that the model will get.",
+            hint=f"Pass quantize=litefuse.Quantization({form!r}, samples=...) (on the command line, --samples): some "
+            "inputs of the kind that the model will get, as arrays or an .npz file, a folder of images, or a function "
+            "that returns them (FILE.py:FUNCTION).",
         )

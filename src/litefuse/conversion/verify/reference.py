@@ -18,20 +18,18 @@ from litefuse.conversion.verify.layers.original_values import Match
 from litefuse.conversion.verify.model_process import ModelJob, run_job
 from litefuse.conversion.verify.original import Arrays, Call, OriginalJob
 from litefuse.conversion.verify.side_effects import refuse_side_effects
-from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
+from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.frontends.saved_model import Constant, SavedModel, Variable, load
 from litefuse.frontends.saved_model.messages import NodeDef, TensorProto
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
 from litefuse.frontends.source_of import source_of
 from litefuse.litert.inputs.kinds import FEW, MOST_CONSTANTS, few_numbers
 from litefuse.litert.inputs.model_inputs import ModelInputs, Tables
-from litefuse.litert.inspection.litert_model import is_litert_model
 from litefuse.litert.metadata.names import original_names, signature_names
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.loading import is_library
-from litefuse.litert.runtime.model_content import check, path_and_content
+from litefuse.litert.runtime.model_content import check, check_identifier, is_litert_model, path_and_content
 from litefuse.litert.runtime.model_reader import Model
-from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.temporary import make_temporary_folder
@@ -286,8 +284,8 @@ def _check_litert(name: str, content: str | bytes) -> None:
     """Rejects a LiteRT model that cannot be followed."""
     path, data = path_and_content(content)
     check(path, data, name)
-    if not (is_litert_model(Path(path)) if path is not None else (data or b"")[4:8] == IDENTIFIER):
-        raise InterpreterError("this is not a LiteRT model", where=name, hint="Is it a complete .tflite file?")
+    if path is None:
+        check_identifier(data, name)
 
 
 def _op_names(model: str | bytes) -> set[str]:

@@ -24,6 +24,7 @@ from litefuse.frontends.saved_model.regular_file import read_regular, resolve_in
 from litefuse.frontends.saved_model.signatures import INTERNAL_KEYS, Signature, SignatureReader
 from litefuse.frontends.saved_model.tensor_bundle import TensorBundle
 from litefuse.frontends.saved_model.variables import checkpoint_keys, load_variables
+from litefuse.support.files.readable import GRAPH_FILES
 from litefuse.support.records import Record
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _ASSETS_COLLECTION = "saved_model_assets"
 
 def is_graph_file(path: Path) -> bool:
     """Whether a path is a file whose name says that it may hold a graph."""
-    return path.suffix in {".pb", ".pbtxt"} and path.stem != "saved_model" and path.is_file()
+    return path.suffix in GRAPH_FILES and path.stem != "saved_model" and path.is_file()
 
 
 def load(

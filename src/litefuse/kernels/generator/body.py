@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from litefuse.errors import InterpreterError
 from litefuse.kernels.generator.nodes import CPP_TYPES
-from litefuse.litert.runtime.model_tables import IDENTIFIER, TENSOR_TYPES
+from litefuse.litert.runtime.model_content import check_identifier
+from litefuse.litert.runtime.model_tables import TENSOR_TYPES
 from litefuse.litert.runtime.schema_objects import bytes_of, flatbuffer_of, made, objects_of, op_name
 from litefuse.litert.runtime.soundness import check_soundness
 
@@ -126,8 +127,7 @@ def read_signatures(content: bytes, where: str) -> list[Body]:
 
 
 def _read(content: bytes, where: str, read: Callable[[_Reader], Found]) -> Found:
-    if content[4:8] != IDENTIFIER:
-        raise InterpreterError("this is not a LiteRT model", where=where)
+    check_identifier(content, where)
     check_soundness(content, where)
     try:
         return read(_Reader(objects_of(content)))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from litefuse.errors import InterpreterError
 from litefuse.kernels.generator.body import subgraph_references
 from litefuse.litert.runtime.model_content import check_model
-from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, IDENTIFIER
+from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS
 from litefuse.litert.runtime.options import decode_map
 from litefuse.litert.runtime.schema_objects import (
     bytes_of,
@@ -110,8 +110,6 @@ def read_calls(path: Path, ops: Collection[str]) -> tuple[dict[str, list[Call]],
         data = path.read_bytes()
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
-    if data[4:8] != IDENTIFIER:
-        raise InterpreterError("this is not a LiteRT model", where=str(path))
     try:
         model = objects_of(data)
         return {op: _calls(model, op) for op in ops}, _custom_names(model)

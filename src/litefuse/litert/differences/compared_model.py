@@ -17,9 +17,8 @@ from litefuse.litert.inspection.litert_model import facts_of
 from litefuse.litert.metadata.associated_files import pack_of
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import mapped
-from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.model_content import check_identifier, check_model
 from litefuse.litert.runtime.model_reader import Model, Scales
-from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.schema_objects import objects_of
 from litefuse.support.cloud.paths import local
 
@@ -42,8 +41,7 @@ class ComparedModel:
     """
 
     def __init__(self, content: Any, name: str) -> None:
-        if content[4:8] != IDENTIFIER:
-            raise InterpreterError("this is not a LiteRT model", where=name)
+        check_identifier(content, name)
         self._content = content
         self._digests: dict[int, bytes] = {}
         self._producers: dict[int, dict[int, OperatorFacts]] = {}
@@ -69,8 +67,6 @@ class ComparedModel:
             return cls(model, "model content")
         path = check_model(local(model))
         try:
-            if path.stat().st_size < 8:
-                raise InterpreterError("this is not a LiteRT model", where=str(path))
             content = mapped(path)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error

@@ -52,10 +52,15 @@ def signature_sections(signatures: Sequence[SignatureFacts]) -> list[Section]:
 def tensor_rows(inputs: Sequence[TensorFacts], outputs: Sequence[TensorFacts]) -> list[tuple[str, ...]]:
     """Returns the rows of a section with inputs and outputs: names and types."""
     return [
-        (role, tensor.name, f"{tensor.dtype} {shape_text(tensor.shape)}{_scale_text(tensor)}")
+        (role, tensor_name(tensor), f"{tensor.dtype} {shape_text(tensor.shape)}{_scale_text(tensor)}")
         for role, tensors in (("in", inputs), ("out", outputs))
         for tensor in tensors
     ]
+
+
+def tensor_name(tensor: TensorFacts | StoredTensor) -> str:
+    """Returns the name of a tensor, or else its index."""
+    return tensor.name or f"tensor {tensor.index}"
 
 
 def _scale_text(tensor: TensorFacts) -> str:
@@ -174,7 +179,7 @@ def size_sections(
         ),
         Section(
             "Largest tensors" if len(listed) < len(constants) else f"Constants: {len(constants):,}",
-            _sized([(tensor.name, _type(tensor), tensor.size) for tensor in listed], total, everything=everything),
+            _sized([(tensor_name(one), _type(one), one.size) for one in listed], total, everything=everything),
             headings=("tensor", "type", "bytes", "share"),
             right=frozenset({2, 3}),
         ),

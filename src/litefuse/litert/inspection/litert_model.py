@@ -33,7 +33,7 @@ from litefuse.litert.runtime.flatbuffer import content_of, damage_reported
 from litefuse.litert.runtime.kernel_pack import ops_that_run_in_litert
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_reader import Graph, Model, Scales
-from litefuse.litert.runtime.model_tables import IDENTIFIER, data_span
+from litefuse.litert.runtime.model_tables import data_span
 from litefuse.litert.runtime.soundness import check_soundness
 
 # The field of the table StableHLOCompositeOptions.
@@ -46,15 +46,6 @@ _MOST_BYTES = 1 << 20  # of labels
 _OperatorKey: TypeAlias = tuple[Literal["custom", "composite"], str, bytes]
 
 
-def is_litert_model(path: Path) -> bool:
-    """Whether the file has the identifier of LiteRT models."""
-    try:
-        with path.open("rb") as file:
-            return file.read(8)[4:] == IDENTIFIER
-    except OSError:
-        return False
-
-
 def inspect_litert_model(path: Path) -> LiteRTModelFacts:
     """Inspects a ``.tflite`` file. Weights are not read.
 
@@ -64,10 +55,6 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
     check_model(path)
     try:
         with content_of(path) as data:
-            if data[4:8] != IDENTIFIER:
-                raise InterpreterError(
-                    "this is not a LiteRT model", where=str(path), hint="Is it a complete .tflite file?"
-                )
             return facts_of(data, str(path))
     except OSError as error:
         raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error

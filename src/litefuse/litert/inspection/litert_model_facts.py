@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Any
 
 from litefuse.litert.inspection.facts import (
@@ -21,6 +22,7 @@ from litefuse.litert.inspection.listings import (
     signature_sections,
     size_sections,
     stored_tensor_sections,
+    tensor_name,
     tensor_rows,
     tensor_sections,
 )
@@ -163,8 +165,12 @@ def _metadata_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> 
             rows = [
                 (label, fit(text))
                 for role in ("input", "output")
-                for tensor in graph.get(f"{role}_tensor_metadata", [])
-                for label, text in _described_rows(role, tensor, facts.labels)
+                for name, tensor in zip(
+                    chain(_names(facts, number, role), repeat("(no name)")),
+                    graph.get(f"{role}_tensor_metadata", []),
+                    strict=False,
+                )
+                for label, text in _described_rows(role, name, tensor, facts.labels)
             ]
             if rows:
                 where = "" if len(graphs) == 1 else f" of subgraph {number}"
@@ -175,11 +181,19 @@ def _metadata_sections(facts: LiteRTModelFacts, *, everything: bool = False) -> 
     return sections
 
 
+def _names(facts: LiteRTModelFacts, number: int, role: str) -> Iterator[str]:
+    """Yields the names of a subgraph's inputs or outputs: those in its signature, or else its tensors' own."""
+    graphs = [*facts.subgraphs[number : number + 1], *(one for one in facts.signatures if one.subgraph == number)]
+    ends = [graph.inputs if role == "input" else graph.outputs for graph in graphs]
+    named = {tensor.index: tensor_name(tensor) for tensors in ends for tensor in tensors}
+    yield from (named[tensor.index] for tensors in ends[:1] for tensor in tensors)
+
+
 def _described_rows(
-    role: str, tensor: Mapping[str, Any], labels: Mapping[str, Sequence[str]]
+    role: str, name: str, tensor: Mapping[str, Any], labels: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[str, str]]:
     """Yields the name of a tensor, and below it what is said of it."""
-    yield role, tensor.get("name") or "(no name)"
+    yield role, tensor.get("name") or name
     if tensor.get("description"):
         yield "", tensor["description"]
     if tensor.get("dimension_names"):

@@ -93,8 +93,8 @@ def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] 
         given: The ops of the kernels that were given.
     """
     hint = (
-        "Write one with @litefuse.custom_op (--kernels FILE.py on the command line), pass kernels as "
-        "custom_ops=[...], or install a package with them."
+        "Write one with @litefuse.custom_op, which litefuse kernels new OP --from MODEL begins (--kernels FILE.py on "
+        "the command line), pass kernels as custom_ops=[...], or install a package with them."
     )
     if any(name.startswith("Flex") for name in unresolved):
         hint += " Names with Flex are TensorFlow ops that the converter left as they are."

@@ -6,13 +6,20 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from litefuse.errors import InterpreterError
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.soundness import check_soundness
 from litefuse.support.cloud.paths import local
-from litefuse.support.files.readable import check_file
+from litefuse.support.files.readable import MODEL_FILES, check_file
 
+# For what is converted.
+_OF_MODELS = (
+    "litefuse convert (in Python, litefuse.convert) makes a LiteRT file of a model; litefuse verify "
+    "(litefuse.verify_model) compares the two."
+)
 # The runtime is given a path in UTF-8, with which it finds a file on Windows only if it is of ASCII.
 _PATHS = "ascii" if sys.platform == "win32" else "utf-8"
 
@@ -59,13 +66,34 @@ def check_model(path: str | os.PathLike[str]) -> Path:
     """Returns the path of a file that may be a model.
 
     Raises:
-        InterpreterError: No such file, it cannot be opened, or it is empty.
+        InterpreterError: No such file, it cannot be opened, it is empty, or it does not begin as a model does.
     """
-    hint = "LiteRT takes a .tflite file, which litefuse.convert() makes of a SavedModel (litefuse convert)."
-    checked = check_file(path, InterpreterError, folder=hint)
-    if checked.stat().st_size == 0:
-        raise InterpreterError("the file is empty", where=str(checked))
+    checked = check_file(path, InterpreterError, folder=_OF_MODELS)
+    with checked.open("rb") as file:
+        if not (head := file.read(8)):
+            raise InterpreterError("the file is empty", where=str(checked))
+    check_identifier(head, str(checked))
     return checked
+
+
+def check_identifier(content: Any, where: str) -> None:
+    """Rejects content that does not begin as a LiteRT model does.
+
+    Raises:
+        InterpreterError: It does not.
+    """
+    if content[4:8] != IDENTIFIER:
+        hint = _OF_MODELS if Path(where).suffix.lower() in MODEL_FILES else "Is it a complete .tflite file?"
+        raise InterpreterError("this is not a LiteRT model", where=where, hint=hint)
+
+
+def is_litert_model(path: Path) -> bool:
+    """Whether the file has the identifier of LiteRT models."""
+    try:
+        with path.open("rb") as file:
+            return file.read(8)[4:] == IDENTIFIER
+    except OSError:
+        return False
 
 
 def check(path: str | None, content: bytes | None, where: str) -> bool:

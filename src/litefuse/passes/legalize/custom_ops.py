@@ -211,8 +211,8 @@ def _error(refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence
     names = sorted({op.op for op in refused})
     listed = "\n".join(f"  {op}" for op in refused)
     hint = (
-        "Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, or "
-        "write the model without them."
+        "Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, "
+        f"which litefuse kernels new {names[0]} --from MODEL begins, or write the model without them."
     )
     if needless:
         hint = f"Allowed, but not among them: {', '.join(needless)}. {closest(needless, names)}".rstrip() + f"\n{hint}"

@@ -8,6 +8,25 @@ from pathlib import Path
 
 from litefuse.errors import LitefuseError
 
+#: The endings of files that are converted: those of Keras, and those of frozen graphs.
+KERAS_FILES = (".keras", ".h5", ".hdf5")
+GRAPH_FILES = (".pb", ".pbtxt")
+MODEL_FILES = (*KERAS_FILES, *GRAPH_FILES)
+# Those of other models.
+_OTHER_FILES = (".mlmodel", ".mlpackage", ".onnx", ".pt", ".pt2", ".pth", ".safetensors", ".torchscript")
+
+
+def check_model_name(path: Path) -> Path:
+    """Returns the path of a LiteRT model to write, unless its name is that of another format's file.
+
+    Raises:
+        LitefuseError: It is.
+    """
+    if path.suffix.lower() in (*MODEL_FILES, *_OTHER_FILES):
+        hint = f"Name it {path.with_suffix('.tflite').name}."
+        raise LitefuseError(f"litefuse writes LiteRT models, not {path.suffix} files", where=str(path), hint=hint)
+    return path
+
 
 def check_there(path: str | os.PathLike[str], error: type[LitefuseError] = LitefuseError) -> Path:
     """Returns the path of a file or folder that is there.

@@ -91,7 +91,8 @@ _IO = (
 _GPU = ('target="gpu" for ["GPU"]', "--target gpu")
 _RECIPE = ("Quantization(recipe=file) says it by op", "--recipe FILE.json")
 _RANGES = ('quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat")
-_PLUG_IN = ("import the module that registers fusions or kernels", "--plug-in FILE.py")
+_LOADED = "of a Keras file with own classes, pass the model: keras.models.load_model(file, custom_objects={...})"
+_PLUG_IN = (f"import the module that registers fusions or kernels; {_LOADED}", "--plug-in FILE.py")
 _FIXED = "not available (litert-quantizer fixes it for each form)"
 
 #: The names, in the order in which the documentation lists them.
@@ -228,7 +229,7 @@ NAMES: tuple[NameElsewhere, ...] = (
         TFLITE_1,
         ("graph_def", "the first argument, as a .pb file", "the argument MODEL, as a .pb file"),
         ("model_file", "the first argument", "the argument MODEL"),
-        ("custom_objects", "load the model with them, and pass the model", "convert the model in Python"),
+        ("custom_objects", _LOADED, "--plug-in FILE.py"),
         ("tag_set", "graph=Graph(tags=[names])", "--tags A,B"),
         ("signature_key", "signatures=[key]", "--signature KEY"),
         ("sess", "a SavedModel, or the frozen graph as a .pb file", "the argument MODEL"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from litefuse.support.report import CompositeReport, Report
-from litefuse.support.report.caveats import caveats, quantization_is_far, without_uuids
+from litefuse.support.report.caveats import caveats, ops_without_kernels, quantization_is_far, without_uuids
 from litefuse.support.report.sections import (
     VERDICTS,
     Column,
@@ -261,13 +262,21 @@ def _signatures(report: Report) -> Iterator[_Line]:
 
 
 def _next(report: Report, original: str, written: str, plug_ins: Sequence[str]) -> Iterator[_Line]:
-    """Says how the whole is compared with the original, and how it is measured if it runs here."""
+    """Says how kernels are begun, how the whole is compared with the original, and how it is exported or measured."""
     code = [text for name in plug_ins for text in ("--plug-in", name)]
+    commands: list[tuple[int, list[str]]] = []
+    ran = report.file_check is not None and report.file_check.ran
+    if not ran and (lacking := ops_without_kernels(report)) and (report.file_check is not None or not plug_ins):
+        commands.append((_BENCHMARK, ["kernels", "new", lacking[0], "--from", written]))
+        code += ["--kernels", "FILE.py"]
     if original:
-        yield _Line("next", shlex.join(["litefuse", "verify", written, original, *code]), spare=_VERIFY)
-    if report.file_check is not None and report.file_check.ran:
-        command = shlex.join(["litefuse", "benchmark", written, *code])
-        yield _Line("" if original else "next", command, spare=_BENCHMARK)
+        commands.append((_VERIFY, ["verify", written, original, *code]))
+    if re.search(r"\bmicro\b", report.target):
+        commands.append((_BENCHMARK, ["export-micro", written]))
+    elif ran:
+        commands.append((_BENCHMARK, ["benchmark", written, *code]))
+    for number, (spare, command) in enumerate(commands):
+        yield _Line("" if number else "next", shlex.join(["litefuse", *command]), spare=spare)
 
 
 def _path(name: str) -> str:

@@ -127,10 +127,15 @@ def _kernels(report: Report) -> Iterator[Caveat]:
         yield Caveat("needs kernels", text)
 
 
+def ops_without_kernels(report: Report) -> list[str]:
+    """Returns the custom ops for which neither litefuse nor an installed package has a kernel."""
+    return [name for name in report.custom_ops if name not in {*report.package_kernels, *report.pack_kernels}]
+
+
 def _owner(report: Report, name: str) -> str:
     if name in report.package_kernels:
         return f"{report.package_kernels[name]} has them"
-    if name not in report.pack_kernels:
+    if name in ops_without_kernels(report):
         return "yours: LiteRT has none"
     return "in litefuse's pack" + (", in Python only" if name in report.python_kernels else "")
 

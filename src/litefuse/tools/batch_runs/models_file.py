@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url, file_name
-from litefuse.support.files.readable import check_file
+from litefuse.support.files.readable import MODEL_FILES, check_file
 from litefuse.support.options.conversion import Conversion, FileQuantization
 from litefuse.support.options.declared import Declared, Options, written_for
 from litefuse.support.options.limits import parsed_bytes
@@ -33,7 +33,6 @@ _ALIASES = {
 _CODE = frozenset(("plug_ins", "kernels"))
 _CODE_FILES = (".py", ".so", ".dylib", ".dll")
 _LONGEST_NAME = 200
-_MODEL_FILES = (".keras", ".h5", ".hdf5", ".pb", ".pbtxt")
 _SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 
 
@@ -156,7 +155,7 @@ def _models_in(place: Path) -> Iterable[dict[str, Any]]:
             continue
         folders[:] = sorted(folder for folder in folders if not folder.startswith("."))
         for name in sorted(files):
-            if name.endswith(_MODEL_FILES) and not name.startswith("."):
+            if name.endswith(MODEL_FILES) and not name.startswith("."):
                 path = here / name
                 yield _of_path(path, path.relative_to(place).with_suffix(""), place)
 
@@ -365,7 +364,7 @@ def _name_of(path: str) -> str:
         name = Path(path).name or Path(path).absolute().name
         name = Path(path).resolve().name if name == ".." else name
     stem = Path(name)
-    return (stem.stem if stem.suffix in _MODEL_FILES else name) or "model"
+    return (stem.stem if stem.suffix in MODEL_FILES else name) or "model"
 
 
 def _check_names(entries: Iterable[Entry], where: str) -> None:

@@ -7,6 +7,7 @@ rest when it runs, so that ``--help`` and ``--version`` answer at once.
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import click
@@ -100,6 +101,9 @@ class _Group(Group):
         self, bad_name: str, valid_names: list[str], error: click.UsageError
     ) -> click.UsageError:
         del valid_names  # those that are imported
+        if Path(bad_name).suffix or Path(bad_name).exists():
+            command = "inspect" if bad_name.endswith(".tflite") else "convert"
+            return click.UsageError(f"{error.message} Write: litefuse {command} {bad_name}", error.ctx)
         return super().handle_bad_command_name(bad_name, list(_COMMANDS), error)
 
     def make_context(self, info_name: str | None, args: list[str], *arguments: Any, **options: Any) -> Any:

@@ -29,8 +29,8 @@ from litefuse.tools.cli.parameters import (
     PATH,
     PLUG_INS,
     ConvertingCommand,
-    default_output,
     metadata_of,
+    model_output,
 )
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def convert(
     """  # noqa: D301  click's mark
     given = given_options_of(Conversion, values)
     options = Conversion(**given)
-    path = output if output is not None else default_output(model, "")
+    path = model_output(output, model, "")
     read = (model, *files_read(Conversion, values), *filter(None, (labels,)))
     check_writable(path, "the model", reads=read)
     check_page(html, (*read, path))

@@ -90,7 +90,7 @@ def inspect(
 
 
 def _begins_as_litert_model(path: Path) -> bool:
-    from litefuse.litert.inspection.litert_model import is_litert_model
+    from litefuse.litert.runtime.model_content import is_litert_model
 
     return is_litert_model(path)
 

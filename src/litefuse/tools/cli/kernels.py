@@ -89,13 +89,13 @@ def new_kernel(name: str, model: Path | None, output: Path | None, *, package: b
     folder = output if output is not None else Path(module_name(name))
     check_empty(folder)
     if model is None:
-        note = f"Next: cd {folder} && pip install . && pytest, then edit the places that are marked EDIT."
+        note = f"Next: cd {folder} && pip install . pytest && python -m pytest, then edit what is marked EDIT."
         print_sections([Section(f"Written to {folder}", [(file,) for file in new_package(name, folder)], note=note)])
         return
     with progress(f"Reading {model}") as on_step:
         calls = read_ops(model, [name], on_step)[name]
     project = new_project(name, calls, model.name, folder)
-    note = f"Next: cd {folder} && pytest, then edit the places that are marked EDIT. README.md explains the steps."
+    note = f"Next: cd {folder} && python -m pytest, then edit what is marked EDIT. README.md explains the steps."
     title = f"Written to {project.folder}, for {count_of(project.calls, 'call')} of {name} in {model.name}"
     print_sections([Section(title, [(file,) for file in project.files], note=note)])
 

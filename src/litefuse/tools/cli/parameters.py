@@ -215,10 +215,12 @@ def metadata_of(metadata: Path | None, labels: Path | None) -> Path | dict[str, 
     return metadata if labels is None else {"labels": labels}
 
 
-def default_output(model: Path, suffix: str) -> Path:
-    """Returns the file in the current folder that is named after a model, with something behind the name."""
-    from litefuse.support.files.readable import is_there
+def model_output(output: Path | None, model: Path, suffix: str) -> Path:
+    """Returns the file to write: by default, that in the current folder with a model's name and something behind it."""
+    from litefuse.support.files.readable import check_model_name, is_there
 
+    if output is not None:
+        return check_model_name(output)
     # To convert, a .tflite file is refused when it is read, not because the default would replace it.
     is_file = is_there(model) and model.is_file() and (suffix or model.suffix != ".tflite")
     name = (model.stem if is_file else model.name) or model.absolute().name

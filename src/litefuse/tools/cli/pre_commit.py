@@ -15,12 +15,12 @@ from typing import Any
 
 import click
 
+from litefuse.support.files.readable import MODEL_FILES
 from litefuse.support.report.printable import printable
 from litefuse.tools.cli.command import PLACE
 from litefuse.tools.cli.parameters import PATH
 
 _MARKS = ("saved_model.pb", "saved_model.pbtxt")
-_SUFFIXES = frozenset({".keras", ".h5", ".hdf5", ".pb", ".pbtxt"})
 _INCONCLUSIVE = 3
 
 
@@ -31,7 +31,7 @@ def models_of(files: Iterable[Path]) -> list[Path]:
         folder = next((parent for parent in file.parents if any((parent / mark).is_file() for mark in _MARKS)), None)
         if folder is not None:
             models[folder] = None
-        elif file.suffix.lower() in _SUFFIXES:
+        elif file.suffix.lower() in MODEL_FILES:
             models[file] = None
     return list(models)
 

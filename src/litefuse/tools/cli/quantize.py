@@ -13,7 +13,7 @@ from litefuse.support.options.conversion import FileQuantization
 from litefuse.tools.cli.declared_options import declared_option_groups, files_read, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, is_verbose, print_result, progress
-from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, default_output, metadata_of
+from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, metadata_of, model_output
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -42,7 +42,7 @@ def quantize(model: Path, output: Path | None, labels: Path | None, plug_ins: tu
     """
     given = given_options_of(FileQuantization, values)
     options = FileQuantization(**given)
-    path = output if output is not None else default_output(model, f".{options.quantize.scheme or 'quantized'}")
+    path = model_output(output, model, f".{options.quantize.scheme or 'quantized'}")
     check_writable(path, "the model", reads=(model, *files_read(FileQuantization, values), *filter(None, (labels,))))
 
     from litefuse.conversion.api import quantize as quantize_model

@@ -16,7 +16,6 @@ from litefuse.errors import InterpreterError
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_reader import Graph, Model
-from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.soundness import check_soundness
 
 #: The adapter of Model Explorer that these ids are for.
@@ -49,8 +48,6 @@ def explorer_graphs(path: Path) -> list[ExplorerGraph]:
     check_model(path)
     try:
         with content_of(path) as data:
-            if data[4:8] != IDENTIFIER:
-                raise InterpreterError("this is not a LiteRT model", where=str(path))
             check_soundness(data, str(path))
             return _graphs(data)
     except (OSError, ValueError) as error:  # an empty file cannot be mapped

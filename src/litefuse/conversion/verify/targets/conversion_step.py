@@ -56,6 +56,7 @@ def with_target_checks(report: Report, job: ConversionJob, announce: Callable[[s
     if not job.options.checks.targets or job.options.target == ("cpu",):
         return report
     from litefuse.conversion.verify.targets.check import check  # few conversions are for others
+    from litefuse.conversion.verify.targets.target_check import verdict_text
     from litefuse.support.report import TargetCheckReport
 
     begun = time.perf_counter()
@@ -79,9 +80,9 @@ def with_target_checks(report: Report, job: ConversionJob, announce: Callable[[s
         TargetCheckReport(
             target_report.target,
             target_report.verdict,
-            _text(target_report),
+            verdict_text(target_report) + (" (litefuse check says why)" if target_report.missing else ""),
             _refused(target_report),
-            target_report.facts,
+            (*([("not checked", target_report.missing)] if target_report.missing else []), *target_report.facts),
         )
         for target_report in reports
     ]
