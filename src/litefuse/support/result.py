@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.paths import saved_to
-from litefuse.support.files.readable import check_model_name
+from litefuse.support.files.readable import check_model_name, os_errors
 from litefuse.support.files.temporary import TemporaryFolder, make_temporary_folder
 from litefuse.support.files.whole_file import final_place, give_usual_mode, whole_file
 
@@ -76,7 +76,7 @@ class ConversionResult:
 
     def _save(self, target: Path, *, copy: bool) -> None:
         """Writes the model to a local path; see :meth:`save`."""
-        try:
+        with os_errors("the model cannot be written", target):
             place = final_place(target)
             if self._kernels is not None:
                 self._save_kernels(self._kernels, place)
@@ -86,8 +86,6 @@ class ConversionResult:
             else:
                 with whole_file(target) as partial:
                     shutil.copyfile(self._path, partial)  # copied by the operating system if it supports that
-        except OSError as error:
-            raise LitefuseError(f"the model cannot be written: {error.strerror or error}", where=str(target)) from error
         if not copy:
             self._path = target.absolute()
 

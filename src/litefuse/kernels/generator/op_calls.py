@@ -24,6 +24,7 @@ from litefuse.litert.runtime.schema_objects import (
     objects_of,
     op_name,
 )
+from litefuse.support.files.readable import os_errors
 from litefuse.support.report.sections import shape_text
 
 
@@ -106,10 +107,8 @@ def read_calls(path: Path, ops: Collection[str]) -> tuple[dict[str, list[Call]],
         InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
     """
     check_model(path)
-    try:
+    with os_errors("the file cannot be read", path, InterpreterError):
         data = path.read_bytes()
-    except OSError as error:
-        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
     try:
         model = objects_of(data)
         return {op: _calls(model, op) for op in ops}, _custom_names(model)

@@ -21,6 +21,7 @@ from litefuse.litert.runtime.model_content import check_identifier, check_model
 from litefuse.litert.runtime.model_reader import Model, Scales
 from litefuse.litert.runtime.schema_objects import objects_of
 from litefuse.support.cloud.paths import local
+from litefuse.support.files.readable import os_errors
 
 
 class ComparedModel:
@@ -66,11 +67,8 @@ class ComparedModel:
         if isinstance(model, bytes):
             return cls(model, "model content")
         path = check_model(local(model))
-        try:
+        with os_errors("the file cannot be read", path, InterpreterError):
             content = mapped(path)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise InterpreterError(f"the file cannot be read: {reason}", where=str(path)) from error
         return cls(content, str(path))
 
     def inputs(self, graph: int) -> tuple[int, ...]:

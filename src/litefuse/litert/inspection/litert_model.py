@@ -35,6 +35,7 @@ from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_reader import Graph, Model, Scales
 from litefuse.litert.runtime.model_tables import data_span
 from litefuse.litert.runtime.soundness import check_soundness
+from litefuse.support.files.readable import os_errors
 
 # The field of the table StableHLOCompositeOptions.
 _COMPOSITE_ATTRIBUTES = 2
@@ -53,11 +54,8 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
         InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
     """
     check_model(path)
-    try:
-        with content_of(path) as data:
-            return facts_of(data, str(path))
-    except OSError as error:
-        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+    with os_errors("the file cannot be read", path, InterpreterError), content_of(path) as data:
+        return facts_of(data, str(path))
 
 
 def facts_of(content: Any, source: str = "") -> LiteRTModelFacts:

@@ -13,7 +13,7 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_tables import IDENTIFIER
 from litefuse.litert.runtime.soundness import check_soundness
 from litefuse.support.cloud.paths import local
-from litefuse.support.files.readable import MODEL_FILES, check_file
+from litefuse.support.files.readable import MODEL_FILES, check_file, os_errors
 
 # For what is converted.
 _OF_MODELS = (
@@ -100,8 +100,5 @@ def check(path: str | None, content: bytes | None, where: str) -> bool:
     """Rejects models that would crash the runtime; returns whether the model has custom ops or composites."""
     if path is None:
         return check_soundness(content, where)
-    try:
-        with content_of(path) as data:
-            return check_soundness(data, where)
-    except OSError as error:
-        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error
+    with os_errors("the file cannot be read", where, InterpreterError), content_of(path) as data:
+        return check_soundness(data, where)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from litefuse.errors import LitefuseError
@@ -26,6 +28,17 @@ def check_model_name(path: Path) -> Path:
         hint = f"Name it {path.with_suffix('.tflite').name}."
         raise LitefuseError(f"litefuse writes LiteRT models, not {path.suffix} files", where=str(path), hint=hint)
     return path
+
+
+@contextmanager
+def os_errors(
+    problem: str, where: str | os.PathLike[str], error: type[LitefuseError] = LitefuseError
+) -> Generator[None]:
+    """Raises an error of the system as one of litefuse: the problem, and the system's reason."""
+    try:
+        yield
+    except OSError as reason:
+        raise error(f"{problem}: {reason.strerror or reason}", where=str(where)) from reason
 
 
 def check_there(path: str | os.PathLike[str], error: type[LitefuseError] = LitefuseError) -> Path:

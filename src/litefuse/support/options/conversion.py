@@ -92,10 +92,9 @@ class Quantization(Options):
         default=False,
         help="With int8, int16, qat and auto, fail if an op does not compute in integers, and list such ops.",
         group=_FORM,
-        is_switch=True,
     )
     measure_layers: bool = option(
-        default=False, help="Also measure the difference in every tensor of the model.", group=_FORM, is_switch=True
+        default=False, help="Also measure the difference in every tensor of the model.", group=_FORM
     )
     weight_bits: WeightBits = option(
         default=8,
@@ -221,7 +220,6 @@ class Checks(Options):
         help="Compare kernels of composites even with bodies that look like placeholders.",
         flag="--check-custom-ops",
         group=_CHECKS,
-        is_switch=True,
     )
     targets: bool | Literal["required"] = option(
         default=True,
@@ -238,7 +236,6 @@ class Checks(Options):
         help="Call each signature of the file in LiteRT, and keep the file only if it runs.",
         flag="--check-file/--no-check-file",
         group=_CHECKS,
-        is_switch=True,
     )
 
     @classmethod
@@ -316,13 +313,11 @@ class Debugging(Options):
         default=False,
         help="Also write the names of tensors inside the model to a file for tflite-micro, which needs none.",
         group=_DEBUGGING,
-        is_switch=True,
     )
     in_process: bool = option(
         default=False,
         help="Convert in this process, so that breakpoint() works in plug-ins. TensorFlow must not be loaded.",
         group=_DEBUGGING,
-        is_switch=True,
     )
 
     @classmethod
@@ -386,7 +381,6 @@ class OnSteps(Options):
         help="Show the stages and their times: in a terminal while they last, in a notebook below the cell, elsewhere "
         "as lines on standard error.",
         flag="-",
-        is_switch=True,
     )
     on_step: Callable[[str], None] = option(
         default=_silent,
@@ -488,7 +482,6 @@ class Conversion(OnSteps, Writing):
     generate_kernels: bool = option(
         default=False,
         help="Also generate C++ kernels for chains of other ops that make the whole model faster.",
-        is_switch=True,
         group=_OPS,
     )
     checks: Checks = option(

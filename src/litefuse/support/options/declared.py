@@ -40,7 +40,6 @@ class Option(NamedTuple):
         metavar: The kind of value, for help.
         group: The heading under which help lists it; empty: before all headings.
         choices: The values that there are.
-        is_switch: Whether it is true or false.
         is_repeated: Whether its flag may be repeated.
         path: Whether it is the path of what is read, or of what is written.
         least: The smallest number.
@@ -55,7 +54,6 @@ class Option(NamedTuple):
     metavar: str = ""
     group: str = ""
     choices: tuple[Any, ...] = ()
-    is_switch: bool = False
     is_repeated: bool = False
     path: Literal["", "read", "written"] = ""
     least: int | None = None
@@ -128,6 +126,11 @@ class Declared(NamedTuple):
         return self.flag.partition("/")[0].lstrip("-").replace("-", "_")
 
     @property
+    def is_switch(self) -> bool:
+        """Whether it is true or false, and nothing else."""
+        return self.annotation == "bool"
+
+    @property
     def values(self) -> tuple[Any, ...]:
         """The values that there are in Python, where yes and no are True and False."""
         return tuple({"yes": True, "no": False}.get(choice, choice) for choice in self.option.choices)
@@ -192,7 +195,7 @@ def _check(declared: Declared, value: object) -> None:
     known, wanted = declared.option, ""
     number = "__index__" if declared.annotation.startswith("int") else "__float__"  # numpy's have them, too
     is_number = hasattr(value, number) and not isinstance(value, (bool, type))
-    if known.is_switch and not isinstance(value, bool):
+    if declared.is_switch and not isinstance(value, bool):
         wanted = "True or False"
     elif known.path == "written" and not isinstance(value, (str, os.PathLike)):
         wanted = "a path"

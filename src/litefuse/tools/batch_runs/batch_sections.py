@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from litefuse.errors import LitefuseError
+from litefuse.support.files.readable import os_errors
 from litefuse.support.files.whole_file import whole_file
 from litefuse.support.report.sections import Judgement, Section, count_of
 from litefuse.tools.batch_runs.outcome import BatchResult, Outcome, Status, StepOutcome
@@ -123,8 +123,5 @@ def _xml(text: str) -> str:
 
 
 def _write(target: Path, content: bytes, what: str) -> None:
-    try:
-        with whole_file(target) as partial:
-            partial.write_bytes(content)
-    except OSError as error:
-        raise LitefuseError(f"{what} cannot be written: {error.strerror or error}", where=str(target)) from error
+    with os_errors(f"{what} cannot be written", target), whole_file(target) as partial:
+        partial.write_bytes(content)

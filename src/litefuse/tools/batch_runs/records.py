@@ -13,7 +13,7 @@ from litefuse.frontends.saved_model_folder import is_saved_model, saved_models_i
 from litefuse.support.cloud.names import as_url
 from litefuse.support.cloud.paths import local, saved_to
 from litefuse.support.files.digest import file_digest, folder_digest
-from litefuse.support.files.readable import check_file, check_there, is_there
+from litefuse.support.files.readable import check_file, check_there, is_there, os_errors
 from litefuse.support.files.whole_file import whole_file
 from litefuse.tools.batch_runs.entry import Entry
 from litefuse.tools.batch_runs.options import FILES
@@ -103,12 +103,10 @@ def digest_of(path: Path) -> str:
         LitefuseError: It cannot be read.
     """
     check_there(path)
-    try:
+    with os_errors("it cannot be read", path):
         if path.is_dir():
             return folder_digest(path, within=True)  # a conversion refuses links that lead out
         return file_digest(check_file(path))
-    except OSError as error:
-        raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
 
 
 def place_in(output: str, *names: str) -> str:
@@ -170,8 +168,5 @@ def write_record(output: str, outcome: Outcome, key: str) -> None:
         LitefuseError: It cannot be written.
     """
     target = _record(output, outcome.name)
-    try:
-        with saved_to(target) as place, whole_file(place) as partial:
-            partial.write_text(json.dumps({"key": key, "outcome": outcome.to_json()}), encoding="utf-8")
-    except OSError as error:
-        raise LitefuseError(f"the record cannot be written: {error.strerror or error}", where=target) from error
+    with os_errors("the record cannot be written", target), saved_to(target) as place, whole_file(place) as partial:
+        partial.write_text(json.dumps({"key": key, "outcome": outcome.to_json()}), encoding="utf-8")

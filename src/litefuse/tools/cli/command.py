@@ -11,7 +11,7 @@ import click
 import cloup
 from click.shell_completion import CompletionItem
 
-from litefuse.errors import LitefuseError
+from litefuse.support.files.readable import os_errors
 from litefuse.tools.cli.arguments import ALL_COMMANDS, command_name
 from litefuse.tools.cli.json_output import JsonOutput
 
@@ -254,10 +254,8 @@ def _handler(file: Path, context: click.Context) -> logging.Handler:
 
     paths = [param for param in context.params.values() if isinstance(param, Path)]
     check_writable(file, "the log", reads=paths, option="--log-file")
-    try:
+    with os_errors("the log cannot be written", file):
         return logging.FileHandler(file, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise LitefuseError(f"the log cannot be written: {error.strerror or error}", where=str(file)) from error
 
 
 def _terminal(*, everything: bool) -> logging.Handler:

@@ -18,23 +18,21 @@ from litefuse.tools.cli.output import (
     attempted,
     check_page,
     check_writable,
-    is_verbose,
-    print_result,
+    print_report,
     progress,
     save_page,
 )
 from litefuse.tools.cli.parameters import (
     LABELS,
-    OUTPUT,
     PATH,
     PLUG_INS,
     ConvertingCommand,
     metadata_of,
     model_output,
+    output_option,
 )
 
 if TYPE_CHECKING:
-    from litefuse.support.report.sections import Section
     from litefuse.support.result import ConversionResult
     from litefuse.tools.benchmarking.measurement import Benchmark
 
@@ -43,13 +41,10 @@ if TYPE_CHECKING:
 @click.argument("model", type=PATH)
 @declared_option_groups(
     Conversion,
-    cloup.option(
-        "--output",
-        "-o",
-        type=OUTPUT,
-        metavar="FILE",
-        help="The file to write; an existing one is replaced once the conversion succeeds.",
-        show_default="the model's name with .tflite, in the current folder",
+    output_option(
+        "FILE",
+        "the model's name with .tflite, in the current folder",
+        "The file to write; an existing one is replaced if the command succeeds.",
     ),
     LABELS,
     PLUG_INS,
@@ -98,20 +93,7 @@ def convert(
         if html is not None:
             _write_page(html, result, model, options.graph, plug_ins, on_step)
 
-    def sections() -> list[Section]:
-        from litefuse.support.report.conversion_sections import report_sections
-
-        return report_sections(
-            result.report,
-            details=is_verbose(),
-            timings=is_verbose(),
-            written=str(path),
-            original=str(model),
-            kernels=str(result.kernels or ""),
-            plug_ins=plug_ins,
-        )
-
-    print_result(result.report.to_json, sections)
+    print_report(result, path, model, plug_ins)
 
 
 def _write_page(

@@ -20,6 +20,7 @@ from litefuse.tools.cli.parameters import (
     TARGET,
     beginning,
     parse_renames,
+    parse_shape,
 )
 
 
@@ -99,7 +100,7 @@ def _flag(declared: Declared) -> str:
 def _click_option(declared: Declared, kind: type[Options]) -> Any:
     option = declared.option
     known: dict[str, Any] = {"help": help_text(option.help, _flags(kind))}
-    if option.is_switch:
+    if declared.is_switch:
         return cloup.option(declared.flag, default=declared.default, is_flag=True, **known)
     if option.metavar:
         known["metavar"] = option.metavar
@@ -152,19 +153,7 @@ def _forms(values: Iterable[str]) -> dict[str, Any]:
 
 
 def _shapes(values: Iterable[str]) -> dict[str, tuple[int | None, ...]]:
-    return dict(map(_shape, values))
-
-
-def _shape(value: str) -> tuple[str, tuple[int | None, ...]]:
-    name, equals, sizes = value.rpartition("=")
-    try:
-        shape = tuple(None if size.strip() in {"?", "-1"} else int(size) for size in sizes.split(",") if size.strip())
-    except ValueError:
-        equals = ""
-        shape = ()
-    if not equals or not name:
-        raise click.BadParameter(f"--shape takes NAME= and sizes, such as x=1,28,28, not {value!r}")
-    return name, shape
+    return dict(parse_shape(value, ("?", "-1")) for value in values)
 
 
 # What makes a value of an option's texts, by the option's name.

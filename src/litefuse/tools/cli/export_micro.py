@@ -9,19 +9,12 @@ import click
 from litefuse.tools.cli.command import Command, parse_size
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, SEED, TIMEOUT
+from litefuse.tools.cli.parameters import PATH, SEED, TIMEOUT, folder_option
 
 
 @click.command("export-micro", cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
-@click.option(
-    "--output",
-    "-o",
-    type=OUTPUT,
-    metavar="DIR",
-    show_default="the model's name with _micro",
-    help="The folder to write: new or empty.",
-)
+@folder_option("the model's name with _micro")
 @click.option(
     "--arena-size",
     type=parse_size,

@@ -9,7 +9,7 @@ import click
 from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.failures import ExitCode
 from litefuse.tools.cli.output import print_result, progress
-from litefuse.tools.cli.parameters import PATH, PLUG_INS, TAGS, split_names
+from litefuse.tools.cli.parameters import PATH, PLUG_INS, TAGS
 
 
 @click.command(cls=Command)
@@ -24,7 +24,7 @@ from litefuse.tools.cli.parameters import PATH, PLUG_INS, TAGS, split_names
 @PLUG_INS
 def inspect(
     model: Path,
-    tags: str | None,
+    tags: tuple[str, ...] | None,
     ops: bool,
     tensors: bool,
     sizes: bool,
@@ -76,14 +76,13 @@ def inspect(
     )
     from litefuse.support.files.temporary import make_temporary_folder
 
-    chosen = None if tags is None else tuple(split_names(tags))
     source = source_of(model, plug_ins)
     with (
         progress(f"Reading {model}") as on_step,
         make_temporary_folder() as temporary,
         source.opened(folder := source.folder(Path(temporary, "saved_model")), on_step),
     ):
-        job = InspectionJob(folder, chosen, nodes=ops)
+        job = InspectionJob(folder, tags, nodes=ops)
         worker: SavedModelFacts = run_in_worker(INSPECT, job, on_step)
     facts = replace(worker, source=source.name)
     print_result(facts.to_json, lambda: saved_model_sections(facts, everything=everything))

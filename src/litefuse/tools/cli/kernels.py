@@ -9,7 +9,7 @@ import click
 from litefuse.tools.cli.command import Group
 from litefuse.tools.cli.kernel_libraries import build, test
 from litefuse.tools.cli.output import print_result, print_sections, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, parse_shapes
+from litefuse.tools.cli.parameters import KERNELS, PATH, folder_option, parse_shapes
 
 
 @click.group(cls=Group)
@@ -22,14 +22,8 @@ for _command in (build, test):
 
 
 @kernels.command("list")
-@click.option(
-    "--kernels",
-    "sources",
-    multiple=True,
-    metavar="FILE.py|MODULE|LIB.so",
-    help="Python code that registers kernels, or a library of native kernels; may be repeated.",
-)
-def list_kernels(sources: tuple[str, ...]) -> None:
+@KERNELS
+def list_kernels(kernels: tuple[str, ...]) -> None:
     """List the available kernels.
 
     Shows the languages that each is written in, where it runs, and its dtypes. If an op has several, the first is used.
@@ -37,7 +31,7 @@ def list_kernels(sources: tuple[str, ...]) -> None:
     from litefuse.kernels.pack.catalog import available_kernels, kernel_section
     from litefuse.litert.runtime.loading import load_kernels
 
-    load_kernels(sources)
+    load_kernels(kernels)
     available = available_kernels()
     print_result(lambda: {"kernels": [kernel.to_json() for kernel in available]}, lambda: [kernel_section(available)])
 
@@ -51,14 +45,7 @@ def list_kernels(sources: tuple[str, ...]) -> None:
     metavar="MODEL",
     help="The model that has the op: a .tflite file, a SavedModel's folder, a Keras file or a frozen graph.",
 )
-@click.option(
-    "--output",
-    "-o",
-    type=OUTPUT,
-    metavar="DIR",
-    show_default="the op's name, in snake case",
-    help="The folder to write: new or empty.",
-)
+@folder_option("the op's name, in snake case")
 @click.option("--package", is_flag=True, help="Write a Python package, not for the op of one model.")
 def new_kernel(name: str, model: Path | None, output: Path | None, *, package: bool) -> None:
     """Write the skeleton of a kernel, or of a package of them.
@@ -103,14 +90,7 @@ def new_kernel(name: str, model: Path | None, output: Path | None, *, package: b
 @kernels.command("generate")
 @click.argument("model", type=PATH)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--output",
-    "-o",
-    type=OUTPUT,
-    metavar="DIR",
-    show_default="the model's name with _kernels",
-    help="The folder to write: new or empty.",
-)
+@folder_option("the model's name with _kernels")
 @click.option("--always", is_flag=True, help="Also keep kernels that are not faster than their bodies.")
 @click.option(
     "--batch",
@@ -170,16 +150,8 @@ def generate(
 
 @kernels.command("export")
 @click.argument("former", required=False, metavar="")
-@click.option(
-    "--output",
-    "-o",
-    type=OUTPUT,
-    default="litefuse_kernels",
-    show_default=True,
-    metavar="DIR",
-    help="The folder to write: new or empty.",
-)
-def export_kernels(former: str | None, output: Path) -> None:
+@folder_option("litefuse_kernels")
+def export_kernels(former: str | None, output: Path | None) -> None:
     """Write the C++ sources of the kernel pack, ready for an app.
 
     README.md in the folder shows how to build and register them: with an op resolver, with the C API, or as an external
@@ -190,5 +162,5 @@ def export_kernels(former: str | None, output: Path) -> None:
     from litefuse.support.report.sections import Section
     from litefuse.tools.scaffold.kernel_folders import export_pack
 
-    files = export_pack(output)
+    files = export_pack(output := output or Path("litefuse_kernels"))
     print_sections([Section(f"Written to {output}: {len(files)} files", note="README.md says how an app uses them.")])

@@ -21,6 +21,7 @@ from litefuse.tools.cli.uploads import section_with_names, upload_outputs
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
+    from litefuse.support.result import ConversionResult
 
 # Progress is shown only for work that takes longer, in seconds.
 _PATIENCE = 1.0
@@ -130,6 +131,25 @@ def print_result(
     sys.stdout.flush()
     if code:
         raise click.exceptions.Exit(code)
+
+
+def print_report(result: ConversionResult, written: Path, original: Path, plug_ins: tuple[str, ...]) -> None:
+    """Prints the report of a conversion or quantization, with what comes next: the user named the code ``plug_ins``."""
+
+    def sections() -> list[Section]:
+        from litefuse.support.report.conversion_sections import report_sections
+
+        return report_sections(
+            result.report,
+            details=is_verbose(),
+            timings=is_verbose(),
+            written=str(written),
+            original=str(original),
+            kernels=str(result.kernels or ""),
+            plug_ins=plug_ins,
+        )
+
+    print_result(result.report.to_json, sections)
 
 
 def save_page(html: Path | None, model: Any, original: object = None, **facts: Any) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from litefuse.support.options.names import names_in
 from litefuse.tools.cli.arguments import given_parameters
 from litefuse.tools.cli.command import SECONDS, Command, parse_size
 
@@ -160,11 +161,27 @@ SHAPES = click.option(
 )
 
 
+def output_option(metavar: str, default: str, help: str) -> Callable[..., Any]:  # noqa: A002  as click calls it
+    """Returns the option of what is written, with its default in words and what it is."""
+    return click.option("--output", "-o", type=OUTPUT, metavar=metavar, show_default=default, help=help)
+
+
+def folder_option(default: str) -> Callable[..., Any]:
+    """Returns the option of a folder that is written, with its default in words."""
+    return output_option("DIR", default, "The folder to write: new or empty.")
+
+
 def repeat_option(default: int, what: str) -> Callable[..., Any]:
     """Returns the option of how often a model is called, with its default and what it is for."""
     return click.option(
         "--repeat", type=click.IntRange(min=1), default=default, show_default=True, metavar="N", help=what
     )
+
+
+def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """Splits a list of names with commas between them."""
+    del context
+    return None if value is None else names_in(value, parameter.opts[0])
 
 
 # Options of commands that compare.
@@ -183,7 +200,7 @@ def max_error_option(default: float | None, shown: str | bool = True) -> Callabl
 MAX_ERROR = max_error_option(1e-4)
 MAX_ERROR_OR_QUANTIZATION = max_error_option(None, "0.0001; for a quantized model, what its quantization explains")
 TAGS = click.option(
-    "--tags", metavar="A,B", show_default="serve", help="The tags of the graph of a SavedModel with several."
+    "--tags", metavar="A,B", show_default="serve", callback=_names, help="The tags of a SavedModel's graph, if several."
 )
 ALLOW_SIDE_EFFECTS = click.option(
     "--allow-side-effects",
@@ -242,18 +259,9 @@ def parse_renames(texts: tuple[str, ...]) -> dict[str, str]:
     return renames
 
 
-@overload
-def split_names(names: str) -> list[str]: ...
-@overload
-def split_names(names: None) -> None: ...
-def split_names(names: str | None) -> list[str] | None:
-    """Splits a comma-separated list of names; returns None for None."""
-    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
-
-
 def parse_shapes(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
     """Parses shapes of inputs by their names, each from ``NAME=1,2,3``."""
-    return dict(map(_shape, texts))
+    return dict(parse_shape(text) for text in texts)
 
 
 def check_given_or_drawn(inputs: Path | None) -> None:
@@ -262,12 +270,10 @@ def check_given_or_drawn(inputs: Path | None) -> None:
         raise click.BadParameter("--inputs excludes --seed and --shape")
 
 
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    name, equals, sizes = text.rpartition("=")
-    try:
-        shape = tuple(int(size) for size in sizes.split(",")) if sizes else ()
-    except ValueError:
-        shape = (-1,)
-    if not equals or not name or min(shape, default=0) < 0:
-        raise click.BadParameter(f"--shape {text!r} is not NAME=SIZE,SIZE,...")
-    return name, shape
+def parse_shape(text: str, open_sizes: Collection[str] = ()) -> tuple[str, tuple[Any, ...]]:
+    """Parses a shape from ``NAME=1,2,3``, where texts for sizes that stay open may stand, which become None."""
+    name, _, sizes = text.rpartition("=")
+    texts = [size.strip() for size in sizes.split(",") if size.strip()]
+    if not name or not all(size in open_sizes or size.isdecimal() for size in texts):
+        raise click.BadParameter(f"--shape takes NAME= and sizes, such as x=1,28,28, not {text!r}")
+    return name, tuple(None if size in open_sizes else int(size) for size in texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import cloup
@@ -12,24 +12,26 @@ import cloup
 from litefuse.support.options.conversion import FileQuantization
 from litefuse.tools.cli.declared_options import declared_option_groups, files_read, given_options_of
 from litefuse.tools.cli.json_output import wrote
-from litefuse.tools.cli.output import check_writable, is_verbose, print_result, progress
-from litefuse.tools.cli.parameters import LABELS, OUTPUT, PATH, PLUG_INS, ConvertingCommand, metadata_of, model_output
-
-if TYPE_CHECKING:
-    from litefuse.support.report.sections import Section
+from litefuse.tools.cli.output import check_writable, print_report, progress
+from litefuse.tools.cli.parameters import (
+    LABELS,
+    PATH,
+    PLUG_INS,
+    ConvertingCommand,
+    metadata_of,
+    model_output,
+    output_option,
+)
 
 
 @cloup.command(cls=ConvertingCommand)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @declared_option_groups(
     FileQuantization,
-    cloup.option(
-        "--output",
-        "-o",
-        type=OUTPUT,
-        metavar="FILE",
-        help="The file to write; an existing one is replaced once quantization succeeds.",
-        show_default="the model's name with the form, such as model.int8.tflite, in the current folder",
+    output_option(
+        "FILE",
+        "the model's name with the form, such as model.int8.tflite, in the current folder",
+        "The file to write; an existing one is replaced if the command succeeds.",
     ),
     LABELS,
     PLUG_INS,
@@ -56,11 +58,4 @@ def quantize(model: Path, output: Path | None, labels: Path | None, plug_ins: tu
         result.save(path, copy=False)
         wrote(path)
 
-    def sections() -> list[Section]:
-        from litefuse.support.report.conversion_sections import report_sections
-
-        return report_sections(
-            result.report, details=is_verbose(), written=str(path), original=str(model), plug_ins=plug_ins
-        )
-
-    print_result(result.report.to_json, sections)
+    print_report(result, path, model, plug_ins)

@@ -14,14 +14,13 @@ from litefuse.tools.cli.output import attempted, check_page, print_sections, pro
 from litefuse.tools.cli.parameters import (
     ALLOW_SIDE_EFFECTS,
     MAX_ERROR_OR_QUANTIZATION,
-    OUTPUT,
     PATH,
     PLUG_INS,
     SHAPES,
     TAGS,
     TARGET,
+    output_option,
     parse_shapes,
-    split_names,
 )
 
 if TYPE_CHECKING:
@@ -33,13 +32,10 @@ if TYPE_CHECKING:
 @click.command(cls=Command)
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @click.argument("original", type=PATH, required=False)
-@click.option(
-    "--output",
-    "-o",
-    type=OUTPUT,
-    metavar="FILE.html",
-    show_default="the model's name with .html",
-    help="The page to write; with --explorer, the folder for values of nodes to load into another Model Explorer.",
+@output_option(
+    "FILE.html",
+    "the model's name with .html",
+    "The page to write; with --explorer, the folder for values of nodes to load into another Model Explorer.",
 )
 @click.option("--verify/--no-verify", default=True, help="Compare with ORIGINAL, layer by layer, in TensorFlow.")
 @click.option("--time/--no-time", default=True, help="Measure the time of each op on this machine.")
@@ -78,7 +74,7 @@ def report(
     targets: tuple[str, ...],
     shape: tuple[str, ...],
     max_error: float | None,
-    tags: str | None,
+    tags: tuple[str, ...] | None,
     plug_ins: tuple[str, ...],
     allow_side_effects: bool,
     explorer: bool,
@@ -120,7 +116,6 @@ def report(
     more = [read_node_data(file) for file in node_data]
 
     notes: list[str] = []
-    chosen = split_names(tags)
     with progress(f"Reporting on {model}") as on_step:
 
         def compared() -> Verification:
@@ -132,7 +127,7 @@ def report(
                 original,
                 shapes=shapes,
                 max_error=max_error,
-                tags=chosen,
+                tags=tags,
                 kernels=plug_ins,
                 allow_side_effects=allow_side_effects,
                 layers=True,
@@ -161,7 +156,7 @@ def report(
                 verification=verification,
                 check=check,
                 benchmark=benchmark,
-                tags=chosen,
+                tags=tags,
                 notes=notes,
                 on_step=on_step,
             )

@@ -26,7 +26,6 @@ from litefuse.tools.cli.parameters import (
     check_given_or_drawn,
     parse_shapes,
     repeat_option,
-    split_names,
 )
 
 
@@ -64,7 +63,7 @@ def verify(
     expected: Path | None,
     samples: Path | None,
     shape: tuple[str, ...],
-    tags: str | None,
+    tags: tuple[str, ...] | None,
     plug_ins: tuple[str, ...],
     layers: bool,
     **options: Any,
@@ -111,7 +110,7 @@ def verify(
             expected=None if expected is None else load_arrays(expected),
             samples=samples,
             shapes=shapes,
-            tags=split_names(tags),
+            tags=tags,
             kernels=plug_ins,
             layers=layers,
             on_step=on_step,

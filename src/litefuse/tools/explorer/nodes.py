@@ -17,6 +17,7 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_reader import Graph, Model
 from litefuse.litert.runtime.soundness import check_soundness
+from litefuse.support.files.readable import os_errors
 
 #: The adapter of Model Explorer that these ids are for.
 ADAPTER = "builtin_tflite_flatbuffer"
@@ -46,13 +47,9 @@ def explorer_graphs(path: Path) -> list[ExplorerGraph]:
         InterpreterError: It cannot be read, is not a LiteRT model, or is damaged.
     """
     check_model(path)
-    try:
-        with content_of(path) as data:
-            check_soundness(data, str(path))
-            return _graphs(data)
-    except (OSError, ValueError) as error:  # an empty file cannot be mapped
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise InterpreterError(f"the file cannot be read: {reason or error}", where=str(path)) from error
+    with os_errors("the file cannot be read", path, InterpreterError), content_of(path) as data:
+        check_soundness(data, str(path))
+        return _graphs(data)
 
 
 def _graphs(data: Any) -> list[ExplorerGraph]:

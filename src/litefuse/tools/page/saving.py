@@ -17,6 +17,7 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local, saved_to
 from litefuse.support.files.digest import file_digest
+from litefuse.support.files.readable import os_errors
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.files.whole_file import whole_file
 from litefuse.support.options.names import listed_names
@@ -231,19 +232,14 @@ def _links(original: Model, converted: Converted, file: Path) -> Mapping[Place, 
 
 def _write(target: Path, text: str) -> None:
     """Writes the page, whole or not at all."""
-    try:
-        with whole_file(target) as partial:
-            # Names may have halves of surrogate pairs, which UTF-8 lacks.
-            partial.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise LitefuseError(f"the page cannot be written: {error.strerror or error}", where=str(target)) from error
+    with os_errors("the page cannot be written", target), whole_file(target) as partial:
+        # Names may have halves of surrogate pairs, which UTF-8 lacks.
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _digest(model: Path) -> str:
-    try:
+    with os_errors("the file cannot be read", model):
         return file_digest(model)
-    except OSError as error:
-        raise LitefuseError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error
 
 
 def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:

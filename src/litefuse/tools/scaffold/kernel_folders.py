@@ -13,6 +13,7 @@ from litefuse.kernels.generator.generate import Generated, generate_kernels
 from litefuse.litert.cpp.compiler import native_sources
 from litefuse.litert.cpp.folders import check_empty, copy_folder, new_folder
 from litefuse.litert.runtime.model_content import check_model
+from litefuse.support.files.readable import os_errors
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.options.names import unused
 from litefuse.support.processes.process import run_in_worker
@@ -83,10 +84,8 @@ def _content(model: Path, on_step: Callable[[str], None]) -> tuple[bytes, bool]:
 
         return convert(model, composites="keep", on_step=on_step).model_bytes, True
     check_model(model)
-    try:
+    with os_errors("the file cannot be read", model, InterpreterError):
         return model.read_bytes(), False
-    except OSError as error:
-        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=str(model)) from error
 
 
 def export_pack(target: Path) -> list[Path]:
