@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from litefuse.errors import LitefuseError
+from litefuse.support.files.readable import os_errors
 from litefuse.support.files.whole_file import write_new
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def prepare_dump_folder(folder: Path) -> None:
     Raises:
         LitefuseError: It cannot be made, or it has files but is not litefuse's.
     """
-    try:
+    with _writing(folder):
         if not folder.exists():
             folder.mkdir()
             return
@@ -42,8 +44,6 @@ def prepare_dump_folder(folder: Path) -> None:
         for name in names:
             if name == _INDEX or _OWN.fullmatch(name):
                 (folder / name).unlink()
-    except OSError as error:
-        raise _unwritten(folder, error) from error
 
 
 def _is_own(folder: Path) -> bool:
@@ -54,8 +54,8 @@ def _is_own(folder: Path) -> bool:
         return file.read(len(_HEADER)) == _HEADER.encode()
 
 
-def _unwritten(folder: Path, error: OSError) -> LitefuseError:
-    return LitefuseError(f"the modules cannot be written: {error.strerror or error}", where=str(folder))
+def _writing(folder: Path) -> AbstractContextManager[None]:
+    return os_errors("the modules cannot be written", folder)
 
 
 class ModuleDump:
@@ -80,11 +80,9 @@ class ModuleDump:
         self._number = 0
         self._step = ""
         self._text = self._last = ""  # of the step before, and of the last file
-        try:
+        with _writing(folder):
             self._index: IO[str] = (folder / _INDEX).open("x", encoding="utf-8", errors="backslashreplace")
-            self._write(f"{_HEADER}\n\n")
-        except OSError as error:
-            raise _unwritten(self._folder, error) from error
+        self._write(f"{_HEADER}\n\n")
 
     def begin(self, step: str) -> None:
         """Notes that a step begins."""
@@ -122,15 +120,11 @@ class ModuleDump:
             return "changed"
         self._last = text
         name = f"{self._number:03}-{re.sub('[^A-Za-z0-9_.-]', '-', self._step)}.mlir"
-        try:
+        with _writing(self._folder):
             write_new(self._folder / name, text.encode(errors="backslashreplace"))
-        except OSError as error:
-            raise _unwritten(self._folder, error) from error
         return name
 
     def _write(self, text: str) -> None:
-        try:
+        with _writing(self._folder):
             self._index.write(text)
             self._index.flush()
-        except OSError as error:
-            raise _unwritten(self._folder, error) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from litefuse.support.options.forms import (
 )
 from litefuse.support.options.input_shapes import InputShapes
 from litefuse.support.options.limits import Limits, local_folder
-from litefuse.support.options.names import all_names, listed_names, names_in
+from litefuse.support.options.names import all_names, chosen_names, listed_names, names_in
 from litefuse.support.options.quantization import (
     GRANULARITIES,
     WEIGHT_BITS,
@@ -246,10 +246,6 @@ class Checks(Options):
         return cls() if value is True else cls._of(value, argument)
 
 
-def _of_graph(value: str | Iterable[str] | None, argument: str = "it") -> tuple[str, ...] | None:
-    return None if value is None else names_in(value, argument)
-
-
 @documented
 class Graph(Options):
     """The part of a SavedModel's or a frozen graph that is converted."""
@@ -260,11 +256,11 @@ class Graph(Options):
         metavar="A,B",
         group=_READING,
         otherwise="serve",
-        converter=_of_graph,
+        converter=chosen_names,
     )
     inputs: tuple[str, ...] | None = option(
         default=None,
-        converter=_of_graph,
+        converter=chosen_names,
         help="The tensors that are a frozen graph's inputs, node or node:index, and their names.",
         flag="--input-arrays",
         metavar="A,B",
@@ -273,7 +269,7 @@ class Graph(Options):
     )
     outputs: tuple[str, ...] | None = option(
         default=None,
-        converter=_of_graph,
+        converter=chosen_names,
         help="The tensors that are a frozen graph's outputs.",
         flag="--output-arrays",
         metavar="A,B",

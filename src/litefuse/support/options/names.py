@@ -51,6 +51,11 @@ def names_in(value: str | Iterable[str], argument: str = "it") -> tuple[str, ...
     return listed_names(value, argument) or ()
 
 
+def chosen_names(value: str | Iterable[str] | None, argument: str = "it") -> tuple[str, ...] | None:
+    """Returns names as :func:`names_in` does; None for None."""
+    return None if value is None else names_in(value, argument)
+
+
 def refuse_one_string(value: object, argument: str) -> None:
     """Refuses a string where a list is expected.
 

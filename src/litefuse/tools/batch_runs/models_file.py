@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url, file_name
-from litefuse.support.files.readable import MODEL_FILES, check_file
+from litefuse.support.files.readable import MODEL_FILES, check_file, os_errors
 from litefuse.support.options.conversion import Conversion, FileQuantization
 from litefuse.support.options.declared import Declared, Options, written_for
 from litefuse.support.options.limits import parsed_bytes
@@ -53,10 +53,8 @@ def read_models_file(path: Path, more: Mapping[str, Any] | None = None) -> tuple
         import tomli as toml
     check_file(path)
     try:
-        with path.open("rb") as file:
+        with os_errors("it cannot be read", path), path.open("rb") as file:
             read: dict[str, Any] = toml.load(file)
-    except OSError as error:
-        raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
     except (ValueError, RecursionError) as error:  # not TOML, or not in UTF-8
         raise LitefuseError(f"not valid TOML: {error}", where=str(path)) from error
     where = str(path)

@@ -23,6 +23,7 @@ from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
 from litefuse.litert.runtime.input_specs import InputSpec, input_specs, load_inputs, no_input, stored_strings
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.loading import load_kernels
+from litefuse.support.files.readable import os_errors
 from litefuse.support.plug_ins.entry_points import what_was_raised
 from litefuse.support.report.sections import Section, count_of
 from litefuse.tools.cli.run_job import ArraySummary, RunFacts, RunJob, RunResult
@@ -241,13 +242,11 @@ def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
     """
     try:
         # Equivalent to numpy.savez, whose own arguments may clash with the names of the arrays.
-        with zipfile.ZipFile(path, "w") as archive:
+        with os_errors("the outputs cannot be written", path, InterpreterError), zipfile.ZipFile(path, "w") as archive:
             for output, value in outputs.items():
                 for name, array in _stored(output, value).items():
                     with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                         np.lib.format.write_array(member, array, allow_pickle=False)
-    except OSError as error:
-        raise InterpreterError(f"the outputs cannot be written: {error.strerror or error}", where=str(path)) from error
     except (ValueError, struct.error) as error:  # a name of more than 65,535 bytes, or one that is not text
         raise InterpreterError(
             f"the outputs cannot be written: a .npz file has no such names ({error})", where=str(path)

@@ -39,9 +39,10 @@ def inspect(
     assets. For a LiteRT model: signatures, subgraphs, ops, options of custom ops, dtypes, and the scales and zero
     points of quantized tensors.
     """
+    from litefuse.litert.runtime.model_content import is_litert_model
     from litefuse.support.files.readable import is_there
 
-    if is_there(model) and model.is_file() and (model.suffix == ".tflite" or _begins_as_litert_model(model)):
+    if is_there(model) and model.is_file() and (model.suffix == ".tflite" or is_litert_model(model)):
         from litefuse.litert.inspection.litert_model import inspect_litert_model
         from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 
@@ -86,12 +87,6 @@ def inspect(
         worker: SavedModelFacts = run_in_worker(INSPECT, job, on_step)
     facts = replace(worker, source=source.name)
     print_result(facts.to_json, lambda: saved_model_sections(facts, everything=everything))
-
-
-def _begins_as_litert_model(path: Path) -> bool:
-    from litefuse.litert.runtime.model_content import is_litert_model
-
-    return is_litert_model(path)
 
 
 @click.command(cls=Command)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from litefuse.support.options.names import names_in
+from litefuse.support.options.names import chosen_names
 from litefuse.tools.cli.arguments import given_parameters
 from litefuse.tools.cli.command import SECONDS, Command, parse_size
 
@@ -178,12 +178,6 @@ def repeat_option(default: int, what: str) -> Callable[..., Any]:
     )
 
 
-def _names(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Splits a list of names with commas between them."""
-    del context
-    return None if value is None else names_in(value, parameter.opts[0])
-
-
 # Options of commands that compare.
 def max_error_option(default: float | None, shown: str | bool = True) -> Callable[..., Any]:
     """Returns the option of the largest error allowed, with its default and how the help shows that."""
@@ -200,7 +194,11 @@ def max_error_option(default: float | None, shown: str | bool = True) -> Callabl
 MAX_ERROR = max_error_option(1e-4)
 MAX_ERROR_OR_QUANTIZATION = max_error_option(None, "0.0001; for a quantized model, what its quantization explains")
 TAGS = click.option(
-    "--tags", metavar="A,B", show_default="serve", callback=_names, help="The tags of a SavedModel's graph, if several."
+    "--tags",
+    metavar="A,B",
+    show_default="serve",
+    callback=lambda _, parameter, value: chosen_names(value, parameter.opts[0]),
+    help="The tags of the graph of a SavedModel with several.",
 )
 ALLOW_SIDE_EFFECTS = click.option(
     "--allow-side-effects",

@@ -56,6 +56,7 @@ def run(
         check_writable(output, "the outputs", reads=[model])
     shapes = parse_shapes(shape)
 
+    from litefuse.support.files.readable import os_errors
     from litefuse.support.files.whole_file import whole_file
     from litefuse.support.processes.process import run_model
     from litefuse.support.report.json_form import json_form
@@ -67,11 +68,7 @@ def run(
         result = run_model(_RUNNER, job, str(model))
     else:
         # The process may die while it writes the outputs.
-        try:
-            with whole_file(output) as partial:
-                result = run_model(_RUNNER, job._replace(partial=partial), str(model))
-        except OSError as error:
-            reason = f"the outputs cannot be written: {error.strerror or error}"
-            raise InterpreterError(reason, where=str(output)) from error
+        with os_errors("the outputs cannot be written", output, InterpreterError), whole_file(output) as partial:
+            result = run_model(_RUNNER, job._replace(partial=partial), str(model))
         wrote(output)
     print_result(lambda: json_form(result.facts), lambda: result.sections)
