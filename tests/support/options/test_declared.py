@@ -94,8 +94,8 @@ def test_flags(name: str) -> None:
         ({"check_file": False, "checks": True}, "Write checks=litefuse.Checks(file=...)."),
         ({"timeout": 5}, "Write limits=litefuse.Limits(timeout=...)."),
         ({"labels": "x.txt"}, 'metadata={"labels": path}'),
-        ({"plug_ins": ["x.py"]}, "keras.models.load_model(file, custom_objects={...})"),
-        ({"custom_objects": {}}, "pass the model: keras.models.load_model(file, custom_objects={...})"),
+        ({"plug_ins": ["x.py"]}, "fusions or kernels; load a Keras file with classes"),
+        ({"custom_objects": {}}, "keras.models.load_model(file, {name: class}), and pass that"),
         ({"quantize": {"form": "int8", "io": "int8"}}, "io is 'int8'\nIt is False or 'float32'"),
     ],
 )

@@ -41,8 +41,9 @@ def test_an_argument_is_answered(entry: Any) -> None:
         CONVERT("model", **{entry.name: None})
     assert raised.value.arguments == (entry.name,)
     hint = re.sub(r"litefuse\.(?=[A-Z]\w+\()", "", raised.value.hint)
-    if FORMER in entry.of and hint.startswith("Write "):
-        assert entry.python.partition("=")[0] in hint
+    now = entry.command.lstrip("-").replace("-", "_")
+    if FORMER in entry.of and now in ARGUMENTS | GROUPED:
+        assert hint == f"Write {now}." if now in ARGUMENTS else hint.endswith(f"({now}=...).")
         return
     assert entry.python in hint
     assert entry.of[0] in hint

@@ -63,7 +63,7 @@ def answers_elsewhere(
         is_former = entry is not None and FORMER in entry.of
         now = entry.command.lstrip("-").replace("-", "_") if entry is not None and is_former else name
         if now in known or (now in grouped and (entry is None or is_former)):
-            hints[f"Write {grouped.get(now, now)}."] = None
+            hints[f"Write {now if now in known else grouped[now]}."] = None
         elif entry is not None:
             of.update(entry.of)
             python = _CLASSES.sub(r"litefuse.\g<0>", entry.python)
@@ -91,7 +91,7 @@ _IO = (
 _GPU = ('target="gpu" for ["GPU"]', "--target gpu")
 _RECIPE = ("Quantization(recipe=file) says it by op", "--recipe FILE.json")
 _RANGES = ('quantize="int8" with samples, or "qat"', "--quantize int8 or --quantize qat")
-_LOADED = "of a Keras file with own classes, pass the model: keras.models.load_model(file, custom_objects={...})"
+_LOADED = "load a Keras file with classes of yours by keras.models.load_model(file, {name: class}), and pass that"
 _PLUG_IN = (f"import the module that registers fusions or kernels; {_LOADED}", "--plug-in FILE.py")
 _FIXED = "not available (litert-quantizer fixes it for each form)"
 
