@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from litefuse.errors import MetadataError
 from litefuse.support.cloud.paths import local
-from litefuse.support.files.readable import check_file
+from litefuse.support.files.readable import check_file, os_errors
 from litefuse.support.records import Record
 
 _MOST_BYTES = 1 << 26
@@ -128,11 +128,10 @@ def _read(path: Path) -> object:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise MetadataError(f"the file has more than {_MOST_BYTES:,} bytes", where=str(path))
-        return path.read_text("utf-8-sig")
-    except OSError as error:
-        raise MetadataError(f"it cannot be read: {error.strerror or error}", where=str(path)) from error
+        with os_errors("it cannot be read", path, MetadataError):
+            if path.stat().st_size > _MOST_BYTES:
+                raise MetadataError(f"the file has more than {_MOST_BYTES:,} bytes", where=str(path))
+            return path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:
         raise MetadataError(f"it is not text in UTF-8: {error}", where=str(path)) from error
 

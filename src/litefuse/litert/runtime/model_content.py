@@ -77,11 +77,7 @@ def check_model(path: str | os.PathLike[str]) -> Path:
 
 
 def check_identifier(content: Any, where: str) -> None:
-    """Rejects content that does not begin as a LiteRT model does.
-
-    Raises:
-        InterpreterError: It does not.
-    """
+    """Raises an ``InterpreterError`` if content does not begin as a LiteRT model does."""
     if content[4:8] != IDENTIFIER:
         hint = _OF_MODELS if Path(where).suffix.lower() in MODEL_FILES else "Is it a complete .tflite file?"
         raise InterpreterError("this is not a LiteRT model", where=where, hint=hint)

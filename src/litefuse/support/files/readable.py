@@ -19,11 +19,7 @@ _OTHER_FILES = (".mlmodel", ".mlpackage", ".onnx", ".pt", ".pt2", ".pth", ".safe
 
 
 def check_model_name(path: Path) -> Path:
-    """Returns the path of a LiteRT model to write, unless its name is that of another format's file.
-
-    Raises:
-        LitefuseError: It is.
-    """
+    """Returns the path of a LiteRT model to write; raises a ``LitefuseError`` if its name says another format."""
     if path.suffix.lower() in (*MODEL_FILES, *_OTHER_FILES):
         hint = f"Name it {path.with_suffix('.tflite').name}."
         raise LitefuseError(f"litefuse writes LiteRT models, not {path.suffix} files", where=str(path), hint=hint)
@@ -31,9 +27,7 @@ def check_model_name(path: Path) -> Path:
 
 
 @contextmanager
-def os_errors(
-    problem: str, where: str | os.PathLike[str], error: type[LitefuseError] = LitefuseError
-) -> Generator[None]:
+def os_errors(problem: str, where: object, error: type[LitefuseError] = LitefuseError) -> Generator[None]:
     """Raises an error of the system as one of litefuse: the problem, and the system's reason."""
     try:
         yield

@@ -249,12 +249,10 @@ def written_for(
             answers[one.parameter] = one.name
             continue
         value, first = given.get(one.name), next(iter(inspect.signature(one.kind).parameters.values()))
-        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            shorthand = ""
-        elif first.kind is first.KEYWORD_ONLY or " = " in written:
-            shorthand = f"{first.name}{' = ' if ' = ' in written else '='}{value!r}, "
-        else:
-            shorthand = f"{value!r}, "
+        stands_for_it = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+        equals = " = " if " = " in written else "="
+        name = f"{first.name}{equals}" if first.kind is first.KEYWORD_ONLY or equals == " = " else ""
+        shorthand = f"{name}{value!r}, " if stands_for_it else ""
         for inner in one.inner:
             text = written.format(group=one.name, kind=one.kind.__name__, first=shorthand, name=inner.name)
             answers |= {inner.parameter: text, inner.name: text}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
-from litefuse.support.files.readable import check_file
+from litefuse.support.files.readable import check_file, os_errors
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 
 if TYPE_CHECKING:
@@ -139,9 +139,8 @@ def recipe_entries(recipe: RecipeEntries) -> tuple[Mapping[str, Any], ...]:
         where = str(path)
         check_file(path)
         try:
-            given = json.loads(path.read_text("utf-8"))
-        except OSError as error:
-            raise LitefuseError(f"the recipe cannot be read: {error.strerror or error}", where=where) from error
+            with os_errors("the recipe cannot be read", path):
+                given = json.loads(path.read_text("utf-8"))
         except (ValueError, RecursionError) as error:
             raise LitefuseError(f"the recipe is not valid JSON: {error}", where=where) from error
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):

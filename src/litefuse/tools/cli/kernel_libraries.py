@@ -16,7 +16,7 @@ from litefuse.tools.cli.command import PLACE, Command
 from litefuse.tools.cli.failures import VERDICT_CODES
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, print_result, print_sections, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, SEED, max_error_option
+from litefuse.tools.cli.parameters import PATH, SEED, max_error_option, output_option
 
 if TYPE_CHECKING:
     from litefuse.tools.kernel_check.check import CheckedCall
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 @click.command("build", cls=Command)
 @click.argument("sources", nargs=-1, required=True, type=PATH, metavar="FILE.cc...")
-@click.option(
-    "--output", "-o", type=OUTPUT, metavar="LIB.so", show_default="the first file's name", help="The library to write."
-)
+@output_option("LIB.so", "the first file's name", "The library to write.")
 @click.option(
     "--register",
     multiple=True,

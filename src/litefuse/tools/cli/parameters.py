@@ -117,26 +117,16 @@ class _Target(_ParamType):
 
 TARGET = _Target()
 
-# An option of commands that run models.
-KERNELS = click.option(
-    "--kernels",
-    "--plug-in",
-    "kernels",
-    multiple=True,
-    metavar="FILE.py|MODULE|LIB.so",
-    help="Python code that registers kernels of custom ops, or a library of native kernels; may be repeated.",
-)
+
+def _code_option(*names: str, what: str) -> Callable[..., Any]:
+    told = f"Python code that {what}, or a library of native kernels. May be repeated."
+    return click.option(*names, multiple=True, metavar="FILE.py|MODULE|LIB.so", help=told)
 
 
-PLUG_INS = click.option(
-    "--plug-in",
-    "--kernels",
-    "plug_ins",
-    multiple=True,
-    metavar="FILE.py|MODULE|LIB.so",
-    help="Python code that registers fusions, recognizers or kernels, or that defines custom layers of a Keras file, "
-    "or a library of native kernels. May be repeated.",
-)
+# Of commands that run models, and of those that convert or read them.
+KERNELS = _code_option("--kernels", "--plug-in", "kernels", what="registers kernels of custom ops")
+_MORE = "registers fusions, recognizers or kernels, or that defines custom layers of a Keras file"
+PLUG_INS = _code_option("--plug-in", "--kernels", "plug_ins", what=_MORE)
 
 
 # What models are called with.

@@ -17,7 +17,7 @@ from litefuse.conversion.verify.layers.layers import Layers
 from litefuse.conversion.verify.layers.observed_copy import layer_graph
 from litefuse.conversion.verify.verification import Verification
 from litefuse.errors import LitefuseError
-from litefuse.support.files.readable import check_file
+from litefuse.support.files.readable import check_file, os_errors
 from litefuse.support.files.whole_file import whole_file
 from litefuse.tools.benchmarking.measurement import Benchmark, Measurement
 from litefuse.tools.explorer.nodes import ExplorerGraph, explorer_graphs
@@ -218,11 +218,10 @@ def read_node_data(path: Path) -> NodeData:
     """
     check_file(path)
     try:
-        if path.stat().st_size > _MAX_FILE:
-            raise LitefuseError(f"node data of more than {_MAX_FILE:,} bytes are not read", where=str(path))
-        content: object = json.loads(path.read_bytes(), parse_constant=_refuse)
-    except OSError as error:
-        raise LitefuseError(f"the file cannot be read: {error.strerror or error}", where=str(path)) from error
+        with os_errors("the file cannot be read", path):
+            if path.stat().st_size > _MAX_FILE:
+                raise LitefuseError(f"node data of more than {_MAX_FILE:,} bytes are not read", where=str(path))
+            content: object = json.loads(path.read_bytes(), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise LitefuseError(f"not valid JSON: {error}", where=str(path)) from error
     if not isinstance(content, dict):
