@@ -261,6 +261,7 @@ def test_models_that_are_to_be_converted_first(name: str, demo_model: Path, tmp_
         (["m.tflite", "--json"], "Write: litefuse inspect m.tflite"),
         ([str(SAVED_MODEL)], f"Write: litefuse convert {SAVED_MODEL}"),
         (["convrt", "m"], "Did you mean 'convert'?"),
+        (["é" * 999], "No such command"),
         (["convert", "m", "--quantize", "fp16"], "Did you mean float16?"),
         (["convert", "m", "--dtypes", "widne"], "Did you mean widen?"),
         (["batch", "m", "--quantize", "in8"], "Did you mean int8"),

@@ -13,6 +13,7 @@ from typing import Any
 import click
 import cloup
 
+from litefuse.support.files.readable import is_there
 from litefuse.tools.cli.command import FORMER_COMMANDS, Group
 from litefuse.tools.cli.failures import ExitCode, failures, output_errors, usage_failure
 from litefuse.tools.cli.json_output import JsonOutput
@@ -101,7 +102,7 @@ class _Group(Group):
         self, bad_name: str, valid_names: list[str], error: click.UsageError
     ) -> click.UsageError:
         del valid_names  # those that are imported
-        if Path(bad_name).suffix or Path(bad_name).exists():
+        if Path(bad_name).suffix or is_there(bad_name):
             command = "inspect" if bad_name.endswith(".tflite") else "convert"
             return click.UsageError(f"{error.message} Write: litefuse {command} {bad_name}", error.ctx)
         return super().handle_bad_command_name(bad_name, list(_COMMANDS), error)
