@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from litefuse.errors import LitefuseError
 
@@ -81,7 +81,7 @@ def one_of(known: Sequence[_Name], value: object, argument: str) -> _Name:
     return cast("_Name", value)
 
 
-def choices_text(value: object, known: Iterable[object]) -> str:
+def choices_text(value: Any, known: Iterable[object]) -> str:
     """Returns the values to choose from, and before them those that are like the one that a user gave."""
     texts = [*map(str, known)]
     return f"{closest([str(value)], texts)}Choose from {', '.join(texts)}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 import cloup
@@ -26,17 +26,17 @@ LEVEL_VARIABLE = "LITEFUSE_LOG"
 _LEVELS = ("debug", "info", "warning", "error")
 
 
-class Choice(click.Choice):
+class Choice(click.Choice):  # pyright: ignore[reportMissingTypeArgument]  older releases of click take none
     """A choice that says which of its values was meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return super().convert(value, param, ctx)
+            return cast("Any", super()).convert(value, param, ctx)
         except click.BadParameter as error:
             from litefuse.support.options.names import closest  # for messages alone
 
-            error.message = f"{error.message} {closest([str(value)], self.choices)}".strip()
-            raise
+            told = f"{error.message} {closest([str(value)], cast('Any', self).choices)}".strip()
+            raise click.BadParameter(told, ctx, param) from None
 
 
 #: Former names of commands.
