@@ -65,9 +65,10 @@ def test_convert_writes_the_model_and_says_what_was_fused(tmp_path: Path) -> Non
     assert outcome.code == 0
     lines = [line.split(maxsplit=1) for line in outcome.out.splitlines()]
     assert outcome.out.startswith(f"Converted {SAVED_MODEL} to {output} in ")
-    assert [name for name, _ in lines[1:]] == ["size", "runs", "fused", "checked", "needs", "next"]
+    assert [name for name, _ in lines[1:]] == ["size", "runs", "fused", "checked", "needs", "next", "litefuse"]
     assert lines[3][1].startswith("2 of 2 composites: ")
-    assert lines[-1][1] == f"litefuse verify {output} {SAVED_MODEL}"
+    assert lines[-2][1] == f"litefuse kernels new my_custom_fused_op --from {output}"
+    assert lines[-1][1] == f"verify {output} {SAVED_MODEL} --kernels FILE.py"
     assert outcome.err == ""
     assert output.read_bytes()[4:8] == b"TFL3"
 
@@ -325,8 +326,11 @@ def test_a_model_is_not_replaced_by_what_it_becomes(tmp_path: Path) -> None:
     copy = Path(shutil.copytree(SAVED_MODEL, tmp_path / "model"))
     (tmp_path / "graph.pb").write_bytes(b"x")
     (tmp_path / "link").symlink_to(copy / "saved_model.pb")
-    for source, target in ((copy, copy / "saved_model.pb"), (copy, tmp_path / "link"), (tmp_path / "graph.pb",) * 2):
+    (tmp_path / "other").symlink_to(tmp_path / "graph.pb")
+    for source, target in ((copy, tmp_path / "link"), (tmp_path / "graph.pb", tmp_path / "other")):
         refused(run("convert", source, "-o", target), "it would replace what it is made from", "--output")
+    for source, target in ((copy, copy / "saved_model.pb"), (tmp_path / "graph.pb",) * 2):
+        refused(run("convert", source, "-o", target), "not .pb files")
     assert (copy / "saved_model.pb").read_bytes() == (SAVED_MODEL / "saved_model.pb").read_bytes()
     for _ in range(2):  # there may be models beside it, of an earlier conversion too
         assert run("convert", copy, "-o", copy / "m.tflite", "-q") == Outcome(0, "", "")
