@@ -94,7 +94,7 @@ def test_run_takes_shapes_for_unknown_sizes(table_model: Path) -> None:
     for text in ("x", "x=a", "=3", "x=-1,3"):
         outcome = run("run", table_model, "--shape", text)
         assert outcome.code == 2
-        assert "NAME=SIZE" in outcome.err
+        assert "--shape takes NAME= and sizes" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from litefuse.support.options.names import chosen_names
+from litefuse.support.options.names import names_in
 from litefuse.tools.cli.arguments import given_parameters
 from litefuse.tools.cli.command import SECONDS, Command, parse_size
 
@@ -168,6 +168,10 @@ def repeat_option(default: int, what: str) -> Callable[..., Any]:
     )
 
 
+def _tags(text: str) -> tuple[str, ...]:
+    return names_in(text, "--tags")
+
+
 # Options of commands that compare.
 def max_error_option(default: float | None, shown: str | bool = True) -> Callable[..., Any]:
     """Returns the option of the largest error allowed, with its default and how the help shows that."""
@@ -185,10 +189,10 @@ MAX_ERROR = max_error_option(1e-4)
 MAX_ERROR_OR_QUANTIZATION = max_error_option(None, "0.0001; for a quantized model, what its quantization explains")
 TAGS = click.option(
     "--tags",
+    type=_tags,
     metavar="A,B",
     show_default="serve",
-    callback=lambda _, parameter, value: chosen_names(value, parameter.opts[0]),
-    help="The tags of the graph of a SavedModel with several.",
+    help="The tags of the graph, of a SavedModel with several.",
 )
 ALLOW_SIDE_EFFECTS = click.option(
     "--allow-side-effects",
