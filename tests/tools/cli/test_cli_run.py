@@ -149,7 +149,7 @@ def test_run_a_model_without_signatures(tmp_path: Path) -> None:
 def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> None:
     refused(run("run", tmp_path / "nothing.tflite"), "no such file")
     refused(run("run", SAVED_MODEL), "is a folder", "litefuse convert")
-    refused(run("run", SAVED_MODEL / "saved_model.pb"), "Is it a complete .tflite file")
+    refused(run("run", SAVED_MODEL / "saved_model.pb"), "litefuse convert")
     refused(run("run", demo_model), "a signature must be named", "embed, serving_default")
     refused(run("run", demo_model, "--signature", "x"), "no signature 'x'")
     refused(run("run", table_model, "-o", tmp_path / "missing" / "o.npz"), "no such folder")

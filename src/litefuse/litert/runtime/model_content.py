@@ -15,8 +15,7 @@ from litefuse.litert.runtime.soundness import check_soundness
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import MODEL_FILES, check_file, os_errors
 
-# For what is converted.
-_OF_MODELS = (
+_HINT_FOR_MODELS = (
     "litefuse convert (in Python, litefuse.convert) makes a LiteRT file of a model; litefuse verify "
     "(litefuse.verify_model) compares the two."
 )
@@ -68,7 +67,7 @@ def check_model(path: str | os.PathLike[str]) -> Path:
     Raises:
         InterpreterError: No such file, it cannot be opened, it is empty, or it does not begin as a model does.
     """
-    checked = check_file(path, InterpreterError, folder=_OF_MODELS)
+    checked = check_file(path, InterpreterError, folder=_HINT_FOR_MODELS)
     with checked.open("rb") as file:
         if not (head := file.read(8)):
             raise InterpreterError("the file is empty", where=str(checked))
@@ -79,7 +78,7 @@ def check_model(path: str | os.PathLike[str]) -> Path:
 def check_identifier(content: Any, where: str) -> None:
     """Raises an ``InterpreterError`` if content does not begin as a LiteRT model does."""
     if content[4:8] != IDENTIFIER:
-        hint = _OF_MODELS if Path(where).suffix.lower() in MODEL_FILES else "Is it a complete .tflite file?"
+        hint = _HINT_FOR_MODELS if Path(where).suffix.lower() in MODEL_FILES else "Is it a complete .tflite file?"
         raise InterpreterError("this is not a LiteRT model", where=where, hint=hint)
 
 

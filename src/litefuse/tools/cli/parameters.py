@@ -187,13 +187,7 @@ def max_error_option(default: float | None, shown: str | bool = True) -> Callabl
 
 MAX_ERROR = max_error_option(1e-4)
 MAX_ERROR_OR_QUANTIZATION = max_error_option(None, "0.0001; for a quantized model, what its quantization explains")
-TAGS = click.option(
-    "--tags",
-    type=_tags,
-    metavar="A,B",
-    show_default="serve",
-    help="The tags of the graph, of a SavedModel with several.",
-)
+TAGS = click.option("--tags", type=_tags, metavar="A,B", show_default="serve", help="The tags of one graph of several.")
 ALLOW_SIDE_EFFECTS = click.option(
     "--allow-side-effects",
     is_flag=True,
