@@ -15,6 +15,7 @@ from litefuse.litert.export.edited_file import complete_file
 from litefuse.litert.targets import chosen_targets, traits_of
 from litefuse.litert.targets.gpu import Gpu
 from litefuse.litert.targets.micro import Micro
+from litefuse.tools.demo import SAVED_MODEL
 from tests.litert.runtime.models import Graph, model
 from tests.litert.targets.models import buffers_behind, dense, integers, lookup, remembering, serving, unknown_sizes
 from tests.tools.cli.test_cli import run
@@ -268,6 +269,15 @@ def test_a_table_alone_is_inconclusive(tmp_path: Path, monkeypatch: pytest.Monke
     path.write_bytes(lookup())
     assert run("check", path, "--target", "gpu").code == 3
     assert run("check", path, "--target", "gpu", "--require-accelerated").code == 5
+
+
+def test_a_conversion_says_briefly_that_software_was_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    why = "no driver, and this is what to do, " * 20
+    monkeypatch.setattr(Gpu, "missing", lambda _: why)
+    (check,) = litefuse.convert(SAVED_MODEL, target="gpu").report.target_checks
+    assert check.text.endswith("(litefuse check says why)")
+    assert len(check.text) < 120
+    assert check.facts[0] == ("not checked", why)
 
 
 def test_strings_are_loaded_and_not_passed() -> None:
