@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
+from litefuse.frontends.fake_quantized import LAYERS
 from litefuse.frontends.keras_functions import is_own_class
 from litefuse.support.plug_ins.modules import import_kernels
 
@@ -23,6 +24,11 @@ class _Reference(NamedTuple):
 
     names: tuple[str, ...]
     is_foreign: bool
+
+
+def own_code(config: Any) -> tuple[str, ...]:
+    """Returns the module with litefuse's own classes, if a configuration names one of them."""
+    return (LAYERS,) if any(name.startswith("litefuse>") for one in _references(config) for name in one.names) else ()
 
 
 def custom_objects(keras: Any, config: Any, sources: Iterable[str]) -> dict[str, Any]:

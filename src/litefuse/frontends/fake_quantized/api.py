@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.frontends.fake_quantized import LAYERS
 from litefuse.frontends.keras_model import check_keras_model, describe_model
 from litefuse.support.options.names import listed_names
 from litefuse.support.options.quantization import check_pattern
 
-_LAYERS = "litefuse.frontends.fake_quantized.layers"
-
 if "keras" in sys.modules:  # files of such models need the classes, which Keras looks up by their names
-    importlib.import_module(_LAYERS)
+    importlib.import_module(LAYERS)
 
 
 def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
@@ -46,7 +45,7 @@ def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
             dtypes, its ``call`` cannot be traced, or a regular expression matches nothing.
     """
     try:
-        layers: Any = importlib.import_module(_LAYERS)
+        layers: Any = importlib.import_module(LAYERS)
     except ImportError as error:
         raise LitefuseError(
             f"training for integers requires Keras 3: {error}", hint='pip install "litefuse[keras]"'
