@@ -245,6 +245,7 @@ def _verification(
         outputs=outputs,
         coverage=ran.coverage,
         limit=ran.limit,
+        samples=ran.samples,
         layers=layers,
         differing=differing_call(outputs, _flat(ran.rounds), _flat(ran.results), _flat(wanted)),
     )

@@ -97,7 +97,7 @@ class _Weights(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """Data shared by the conversions of all subgraphs: of the file, of its copy, of the quantized constants, a choice."""
+    """Data shared by the conversions of all subgraphs: of the file, of its copy, and of the quantized constants."""
 
     side: ComparedModel
     model: Any
