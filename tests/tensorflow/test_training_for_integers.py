@@ -16,6 +16,7 @@ from litefuse.frontends.source_of import source_of
 from tests.frontends.trained_for_integers import MODELS, check, data, network, train
 from tests.in_part import in_part
 from tests.tensorflow.checking import run_calls
+from tests.tensorflow.spoiled_models import spoiled
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -55,6 +56,33 @@ def test_the_comparison_says_no_to_a_wrong_range(tensorflow: TensorFlow, tmp_pat
     model = litefuse.convert(tmp_path / "model", quantize="qat").model_bytes
     (outputs,) = run_calls(model, [("serving_default", {"x": x})])
     assert np.abs(next(iter(outputs.values())) - reference).max() > 10 * step
+
+
+def saved_with_narrow_ranges(_: Any, path: str) -> Any:
+    """Saves a model some of whose ranges are narrower than what its layers give, as after a short training."""
+    keras: Any = importlib.import_module("keras")
+    keras.utils.set_random_seed(2)
+    aware: Any = litefuse.quantization_aware(network(keras))
+    x, labels = data((12, 12, 1), 100, seed=1)
+    aware.compile("adam", "sparse_categorical_crossentropy", jit_compile=False)
+    aware.fit(x, labels, batch_size=50, verbose=0)
+    for number in (2, 3):
+        aware.layers[-1].ranges[number].high.assign(aware.layers[-1].ranges[number].high / 3)
+    aware.save(path)
+    return x
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+def test_its_files_are_read_and_what_it_clips_is_no_fault(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> None:
+    """Without its code as a plug-in; a file with other weights differs."""
+    path = tmp_path / f"trained{suffix}"
+    x = tensorflow.call(saved_with_narrow_ranges, str(path))
+    content = litefuse.convert(path, quantize="qat").model_bytes
+    for given in ({}, {"samples": [*x[:20, None]]}):
+        verification = litefuse.verify_model(content, path, layers=True, **given)
+        assert verification.verdict == "equal", str(verification)
+    wrong, blamed = spoiled(content, "channel", -1.0, 0.4)
+    assert litefuse.verify_model(wrong, path).verdict == "differs", blamed
 
 
 def options(_: Any, folder: str) -> list[str]:

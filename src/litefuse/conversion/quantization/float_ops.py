@@ -131,7 +131,7 @@ def require_integer(ops: Sequence[FloatOp], path: Path | None = None) -> None:
     if path is not None and any(op.op in _OF_OPEN_SIZES for op in ops) and (open_ := _open_inputs(path)):
         hint = (
             f"Fix the open sizes of {', '.join(open_)} when you convert: batch=1 (on the command line, --batch 1), or "
-            f"shapes (--shape); loops compute in integers then. {hint}"
+            f"shapes (--shape); loops compute in integers then.\n{hint}"
         )
     raise QuantizationError(
         f"{count_of(len(ops), 'op')} would not compute in integers throughout:\n" + "\n".join(lines),

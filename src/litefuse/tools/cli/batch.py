@@ -75,10 +75,12 @@ def batch(
     \b
       [batch]
       output = "converted"
+
     \b
       [[model]]
       path = "classifier.keras"
       plug_ins = ["layers.py"]
+
     \b
       [[model]]
       path = "saved_model"
