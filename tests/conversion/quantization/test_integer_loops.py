@@ -257,7 +257,7 @@ def test_auto_is_never_worse_than_int16(tmp_path: Path, build: Build) -> None:
 def test_open_sizes_are_named_where_they_keep_loops_in_floating_point(tmp_path: Path) -> None:
     for open_, hint in (([-1, WIDTH], "Fix the open sizes of x .*--batch 1"), ([1, WIDTH], "^Leave out")):
         graph, *others = by_value()
-        graph.tensors[graph.inputs[0]].shapeSignature = open_
+        graph.tensors[graph.inputs[0]][0].shapeSignature = open_
         before = saved(tmp_path / "before.tflite", graph, *others)
         with pytest.raises(QuantizationError) as caught:
             litefuse.quantize(before, litefuse.Quantization("int8", samples=rows(), require_integer=True))
