@@ -78,8 +78,8 @@ def test_its_files_are_read_and_what_it_clips_is_no_fault(tensorflow: TensorFlow
     path = tmp_path / f"trained{suffix}"
     x = tensorflow.call(saved_with_narrow_ranges, str(path))
     content = litefuse.convert(path, quantize="qat").model_bytes
-    for given in ({}, {"samples": [*x[:20, None]]}):
-        verification = litefuse.verify_model(content, path, layers=True, **given)
+    for samples in (None, [*x[:20, None]]):
+        verification = litefuse.verify_model(content, path, layers=True, samples=samples)
         assert verification.verdict == "equal", str(verification)
     wrong, blamed = spoiled(content, "channel", -1.0, 0.4)
     assert litefuse.verify_model(wrong, path).verdict == "differs", blamed

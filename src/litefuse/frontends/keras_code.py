@@ -7,11 +7,13 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
-from litefuse.frontends.fake_quantized import LAYERS
 from litefuse.frontends.keras_functions import is_own_class
 from litefuse.support.plug_ins.modules import import_kernels
 
 _PARTS = ("layers", "models", "activations", "initializers", "regularizers", "constraints", "losses", "metrics")
+
+#: The module with the classes of models that train for integers, which Keras registers under names of litefuse.
+LAYERS = "litefuse.frontends.fake_quantized.layers"
 
 
 class _Reference(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from litefuse.errors import LitefuseError
-from litefuse.frontends.fake_quantized import LAYERS
+from litefuse.frontends.keras_code import LAYERS
 from litefuse.frontends.keras_model import check_keras_model, describe_model
 from litefuse.support.options.names import listed_names
 from litefuse.support.options.quantization import check_pattern
@@ -38,7 +38,7 @@ def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
             of the layers and the kind of the operation: ``block/conv/Conv``.
 
     Returns:
-        A ``keras.Model``. Keras loads its files where ``litefuse.quantization_aware`` has been imported after Keras.
+        A ``keras.Model``. litefuse reads its files; Keras does where this function has been imported after Keras.
 
     Raises:
         LitefuseError: Keras 3 is not installed, the model is none of Keras 3, has not been built or computes in other

@@ -118,6 +118,7 @@ class Layers(ShownInNotebooks):
             "problem": self.problem,
             "judged": self.judged,
             "explained": json_form(self.explained),
+            "clipped": json_form(self.clipped),
             "faulty": {output: layer.to_json() for output, layer in self.faulty.items()},
             "compared": len(self.compared),
             "tensors": len(self.layers),
