@@ -275,7 +275,7 @@ def _answer(verification: Verification) -> Section:
         at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
         told = "" if worst.explained is None else f"; quantization explains {worst.explained:.2g}"
         facts.append(("largest error", f"{worst.error:.2g}{at}{told}"))
-    of = f", of {verification.samples}" if verification.samples else ""
+    of = f", of {verification.samples}" if verification.samples not in {"", "samples"} else ""
     facts.append(("calls", f"{verification.calls}{of}"))
     if verification.limit is not None:
         facts.append(("inputs", f"only integers below {verification.limit}, because others are refused"))
