@@ -58,31 +58,33 @@ def test_the_comparison_says_no_to_a_wrong_range(tensorflow: TensorFlow, tmp_pat
     assert np.abs(next(iter(outputs.values())) - reference).max() > 10 * step
 
 
-def saved_with_narrow_ranges(_: Any, path: str) -> Any:
-    """Saves a model some of whose ranges are narrower than what its layers give, as after a short training."""
+def saved_with_a_narrow_range(_: Any, path: str, wide: str) -> Any:
+    """Saves a model whose hidden layer gives four times what its range has, and with a wide range."""
     keras: Any = importlib.import_module("keras")
     keras.utils.set_random_seed(2)
-    aware: Any = litefuse.quantization_aware(network(keras))
-    x, labels = data((12, 12, 1), 100, seed=1)
-    aware.compile("adam", "sparse_categorical_crossentropy", jit_compile=False)
-    aware.fit(x, labels, batch_size=50, verbose=0)
-    for number in (2, 3):
-        aware.layers[-1].ranges[number].high.assign(aware.layers[-1].ranges[number].high / 3)
+    layers = [keras.Input((64,), name="x"), keras.layers.Dense(256, activation="relu"), keras.layers.Dense(4)]
+    aware: Any = litefuse.quantization_aware(keras.Sequential(layers))
+    x = np.random.default_rng(0).normal(size=(100, 64)).astype(np.float32)
+    aware.compile("sgd", "mse", jit_compile=False)
+    aware.fit(x, x[:, :4], batch_size=50, verbose=0)
+    aware.save(wide)
+    hidden = aware.layers[-1].ranges[1]
+    hidden.high.assign(hidden.high / 4)
     aware.save(path)
     return x
 
 
 @pytest.mark.parametrize("suffix", [".keras", ".h5"])
 def test_its_files_are_read_and_what_it_clips_is_no_fault(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> None:
-    """Without its code as a plug-in; a file with other weights differs."""
-    path = tmp_path / f"trained{suffix}"
-    x = tensorflow.call(saved_with_narrow_ranges, str(path))
-    content = litefuse.convert(path, quantize="qat").model_bytes
-    for samples in (None, [*x[:20, None]]):
-        verification = litefuse.verify_model(content, path, layers=True, samples=samples)
-        assert verification.verdict == "equal", str(verification)
-    wrong, blamed = spoiled(content, "channel", -1.0, 0.4)
-    assert litefuse.verify_model(wrong, path).verdict == "differs", blamed
+    """Without its code as a plug-in. A file with other weights, or a range that the original does not have, differs."""
+    path, wide = tmp_path / f"narrow{suffix}", tmp_path / f"wide{suffix}"
+    x = tensorflow.call(saved_with_a_narrow_range, str(path), str(wide))
+    content, samples = litefuse.convert(path, quantize="qat").model_bytes, [*x[:20, None]]
+    verification = litefuse.verify_model(content, path, layers=True, samples=samples)
+    assert verification.verdict == "equal", str(verification)
+    wrong, _ = spoiled(content, "channel", -1.0, 0.4)
+    assert litefuse.verify_model(wrong, path, samples=samples).verdict == "differs"
+    assert litefuse.verify_model(content, wide, samples=samples).verdict == "differs"
 
 
 def options(_: Any, folder: str) -> list[str]:
