@@ -227,13 +227,7 @@ def quantize_trained_module(
 
 
 def _checked(
-    path: Path,
-    options: Quantization,
-    summary: ModelSummary,
-    size: int,
-    difference: Difference,
-    *,
-    instead: str = "",
+    path: Path, options: Quantization, summary: ModelSummary, size: int, difference: Difference, *, instead: str = ""
 ) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Checks what was required of the result, and reports it."""
     from litefuse.conversion.quantization.effect import check_difference

@@ -107,11 +107,7 @@ def ops_by_kind(
 
 
 def require_integer(ops: Sequence[FloatOp], path: Path | None = None) -> None:
-    """Checks that all ops compute in integers.
-
-    Args:
-        ops: Those that do not.
-        path: The model, whose open sizes may be why.
+    """Checks that no ops stay in floating point, for which the open sizes of the model may be the reason.
 
     Raises:
         QuantizationError: Some do not; the message lists them.

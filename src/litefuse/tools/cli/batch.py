@@ -87,14 +87,10 @@ def batch(
       quantize = {form = "int8", samples = "samples.npz"}
       variants = ["dynamic"]
 
-    The options here override the file's [defaults]; a model's own settings override both. Models have the options of
-    litefuse.convert.
+    The options here override the file's [defaults]; a model's own settings override both, and may be all options of
+    litefuse.convert. An error, a crash or an exceeded limit, of --timeout and --memory, affects that model alone.
 
-    Models run in worker processes that are reused. An error, a crash or an exceeded limit affects that model alone.
-    --timeout and --memory apply to each model.
-
-    Finished work is recorded in the output folder: the same command resumes where it was interrupted, and redoes only
-    what has changed.
+    Finished work is recorded in the output folder: the same command redoes only what has changed.
 
     The exit code is 0 if everything is done and equal, 1 if a model failed or differs, and 3 if a result is
     inconclusive.
