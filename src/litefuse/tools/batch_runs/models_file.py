@@ -14,6 +14,7 @@ from litefuse.support.cloud.names import as_url, file_name
 from litefuse.support.files.readable import check_file
 from litefuse.support.options.conversion import Conversion, FileQuantization, Quantization
 from litefuse.support.options.declared import Declared, Options, declared_options
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.processes.limits import ProcessLimits
 from litefuse.tools.batch_runs.entry import BatchSettings, Entry, Variant
@@ -229,9 +230,11 @@ def _unknown(kind: type[Options], written: str, given: Mapping[str, Any], names:
         if name != group and (place := places.get(_key(name))) is not None and place[0] == group:
             values[place[1]] = value
     if group == "quantize" and "recipe" not in values:
-        if needs_samples := not {"samples", "preprocess", "io", "require_integer"}.isdisjoint(values):
-            values = {"samples": "samples.npz", **values}
-        values = {"form": "int8" if needs_samples else "dynamic", **values}
+        is_calibrated = {"rotate", "min_weight_elements"}.isdisjoint(values)
+        values = {"form": "int8" if is_calibrated else "dynamic", **values}
+        values = (
+            values if values["form"] not in INTEGER_ACTIVATIONS else {"form": "", "samples": "samples.npz"} | values
+        )
     try:
         kind(**{group: values} if group in names else {})
     except LitefuseError:
