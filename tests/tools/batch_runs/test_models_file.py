@@ -269,6 +269,7 @@ def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
     [
         ("quantize = ['int8', 'qat']", 'variants = ["int8", "qat"]'),
         ("variants = [{quantize = ['int8']}]", 'variants = ["int8"]'),
+        ("samples = 'x.npz'\nquantize = ['int8']", "unknown key 'samples'"),
         ("quantize = 'int7'", "form is 'int7'"),
         ("checks = 'much'", "fusions is 'much'"),
         ("dtypes = 'float16'", "dtypes is 'float16'"),

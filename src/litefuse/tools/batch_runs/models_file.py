@@ -233,7 +233,9 @@ def _unknown(kind: type[Options], written: str, given: Mapping[str, Any], names:
         is_calibrated = {"rotate", "min_weight_elements"}.isdisjoint(values)
         values = {"form": "int8" if is_calibrated else "dynamic", **values}
         values = (
-            values if values["form"] not in INTEGER_ACTIVATIONS else {"form": "", "samples": "samples.npz"} | values
+            values
+            if str(values["form"]) not in INTEGER_ACTIVATIONS
+            else {"form": "", "samples": "samples.npz"} | values
         )
     try:
         kind(**{group: values} if group in names else {})
