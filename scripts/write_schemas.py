@@ -73,7 +73,7 @@ _FORMS: Mapping[type, _Form] = {
     Verification: _Form(
         ("verdict", "ok", "error"),
         optional=("layers",),
-        kept=("model", "original", "tolerance", "calls", "outputs", "coverage", "limit", "layers"),
+        kept=("model", "original", "tolerance", "calls", "outputs", "coverage", "limit", "samples", "layers"),
     ),
     OutputVerdict: _Form(("ok",)),
     Layers: _Form(("first", "largest_step"), {"compared": int, "tensors": int}),

@@ -16,6 +16,7 @@ from litefuse.frontends.source_of import source_of
 from tests.frontends.trained_for_integers import MODELS, check, data, network, train
 from tests.in_part import in_part
 from tests.tensorflow.checking import run_calls
+from tests.tensorflow.spoiled_models import spoiled
 
 if TYPE_CHECKING:
     from tests.tensorflow.process import TensorFlow
@@ -55,6 +56,35 @@ def test_the_comparison_says_no_to_a_wrong_range(tensorflow: TensorFlow, tmp_pat
     model = litefuse.convert(tmp_path / "model", quantize="qat").model_bytes
     (outputs,) = run_calls(model, [("serving_default", {"x": x})])
     assert np.abs(next(iter(outputs.values())) - reference).max() > 10 * step
+
+
+def saved_with_a_narrow_range(_: Any, path: str, wide: str) -> Any:
+    """Saves a model whose hidden layer gives four times what its range has, and with a wide range."""
+    keras: Any = importlib.import_module("keras")
+    keras.utils.set_random_seed(2)
+    layers = [keras.Input((64,), name="x"), keras.layers.Dense(256, activation="relu"), keras.layers.Dense(4)]
+    aware: Any = litefuse.quantization_aware(keras.Sequential(layers))
+    x = np.random.default_rng(0).normal(size=(100, 64)).astype(np.float32)
+    aware.compile("sgd", "mse", jit_compile=False)
+    aware.fit(x, x[:, :4], batch_size=50, verbose=0)
+    aware.save(wide)
+    hidden = aware.layers[-1].ranges[1]
+    hidden.high.assign(hidden.high / 4)
+    aware.save(path)
+    return x
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+def test_its_files_are_read_and_what_it_clips_is_no_fault(tensorflow: TensorFlow, tmp_path: Path, suffix: str) -> None:
+    """Without its code as a plug-in. A file with other weights, or a range that the original does not have, differs."""
+    path, wide = tmp_path / f"narrow{suffix}", tmp_path / f"wide{suffix}"
+    x = tensorflow.call(saved_with_a_narrow_range, str(path), str(wide))
+    content, samples = litefuse.convert(path, quantize="qat").model_bytes, [*x[:20, None]]
+    verification = litefuse.verify_model(content, path, layers=True, samples=samples)
+    assert verification.verdict == "equal", str(verification)
+    wrong, _ = spoiled(content, "channel", -1.0, 0.4)
+    assert litefuse.verify_model(wrong, path, samples=samples).verdict == "differs"
+    assert litefuse.verify_model(content, wide, samples=samples).verdict == "differs"
 
 
 def options(_: Any, folder: str) -> list[str]:

@@ -6,13 +6,14 @@ A LiteRT model is quantized without the lowering engine, which only fake-quantiz
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.pipeline.steps import Steps
-from litefuse.errors import QuantizationError
+from litefuse.errors import LitefuseError, QuantizationError
 from litefuse.kernels import PACK, PYTHON_ONLY
 from litefuse.litert.export.op_codes import ModelSummary, NewerOp, newer_ops, too_old
 from litefuse.litert.export.runtime_versions import RuntimeLimit
@@ -29,7 +30,6 @@ from litefuse.support.report import Report
 
 if TYPE_CHECKING:
     from litefuse.conversion.pipeline.lowering import Lowering
-    from litefuse.conversion.quantization.dataset import Samples
     from litefuse.conversion.quantization.difference import Difference
     from litefuse.conversion.quantization.recurrent.lstms import FloatLayer
     from litefuse.ir.mlir import ir
@@ -109,7 +109,7 @@ def quantize_file(
         target.replace(path)
     finally:
         target.unlink(missing_ok=True)
-    result = _checked(path, options, job.samples, summary, size, difference, instead=instead)
+    result = _checked(path, options, summary, size, difference, instead=instead)
     if options.scheme == "int16" and left and job.rnn_form == "fused":
         raise QuantizationError(
             f"{len(left)} recurrent op(s) would stay in floating point: {left[0].reason}",
@@ -154,25 +154,35 @@ def _quantized(
     lacking: list[NewerOp] = []
     oldest = RuntimeLimit.of(job.options.min_runtime)
     for form, described in (options, ""), *_older_forms(options):
-        left.clear()
-        difference = quantize_model(
-            path,
-            target,
-            form,
-            job.samples,
-            traits=traits,
-            left=left,
-            announce=announce,
-        )
+
+        def quantized(target: Path, form: Quantization) -> Difference:
+            left.clear()
+            return quantize_model(path, target, form, job.samples, traits=traits, left=left, announce=announce)
+
+        chosen, difference, instead = form, quantized(target, form), ""
+        error, allowed = difference.error or 0.0, form.max_error or 0.0
+        if form.has_mixed_activations and not form.has_integer_ends and not error <= allowed:
+            # Mixed with int8, loops, states and tables stay int8 even where all layers have int16.
+            plain, whole = replace(form, form="int16"), target.with_name(target.name + ".int16")
+            edit_file(path, lambda model: write_equal_ops(model, 16, kept, traits.no_integers))
+            try:
+                with suppress(LitefuseError):  # what is wrong with int8 is told then
+                    wider = quantized(whole, plain)
+                    if len(wider.floats) <= len(difference.floats) and not (wider.error or 0.0) >= error:
+                        whole.replace(target)
+                        chosen, difference = plain, wider
+                        instead = f"int16 throughout: mixed with int8, outputs differ by {error:.1g}"
+            finally:
+                whole.unlink(missing_ok=True)
         if "SELECT_V2" in traits.avoided:
             edit_file(target, limit_selections)
         edit_file(target, lambda model: take_conversions_in(model, is_generated))
         if oldest is None:
-            return form, difference, ""
+            return chosen, difference, instead
         with content_of(target) as content:
             newer = newer_ops(content, oldest)
         if not newer:
-            return form, difference, _reason(described, oldest, lacking)
+            return chosen, difference, instead or _reason(described, oldest, lacking)
         lacking = lacking or newer
     assert oldest is not None
     raise too_old(oldest, lacking)
@@ -213,18 +223,11 @@ def quantize_trained_module(
         int4=traits_of(job.options.target).int4 is None,
         layers=options.measure_layers,
     )
-    return _checked(path, options, None, summary, size, difference)
+    return _checked(path, options, summary, size, difference)
 
 
 def _checked(
-    path: Path,
-    options: Quantization,
-    samples: Samples | None,
-    summary: ModelSummary,
-    size: int,
-    difference: Difference,
-    *,
-    instead: str = "",
+    path: Path, options: Quantization, summary: ModelSummary, size: int, difference: Difference, *, instead: str = ""
 ) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Checks what was required of the result, and reports it."""
     from litefuse.conversion.quantization.effect import check_difference
@@ -232,12 +235,11 @@ def _checked(
     from litefuse.litert.inspection.litert_model import inspect_litert_model
 
     assert options.scheme is not None
-    inputs = "random inputs" if samples is None else "samples"
     if options.require_integer:
-        require_integer(difference.floats)
+        require_integer(difference.floats, path)
     if options.max_error is not None:
-        check_difference(difference.error, difference.unchecked, options.max_error, inputs)
+        check_difference(difference.error, difference.unchecked, options.max_error, difference.inputs)
     report = reports.QuantizationReport(
-        options.scheme, size, inputs=inputs, weights=options.text(), instead=instead, **difference._asdict()
+        options.scheme, size, weights=options.text(), instead=instead, **difference._asdict()
     )
     return report, summary._replace(op_counts=inspect_litert_model(path).op_counts)

@@ -12,6 +12,9 @@ from litefuse.support.plug_ins.modules import import_kernels
 
 _PARTS = ("layers", "models", "activations", "initializers", "regularizers", "constraints", "losses", "metrics")
 
+#: The module with the classes of models that train for integers, which Keras registers under names of litefuse.
+LAYERS = "litefuse.frontends.fake_quantized.layers"
+
 
 class _Reference(NamedTuple):
     """An object of a configuration, by its class.
@@ -23,6 +26,11 @@ class _Reference(NamedTuple):
 
     names: tuple[str, ...]
     is_foreign: bool
+
+
+def own_code(config: Any) -> tuple[str, ...]:
+    """Returns the module with litefuse's own classes, if a configuration names one of them."""
+    return (LAYERS,) if any(name.startswith("litefuse>") for one in _references(config) for name in one.names) else ()
 
 
 def custom_objects(keras: Any, config: Any, sources: Iterable[str]) -> dict[str, Any]:

@@ -190,7 +190,10 @@ def _objection_to_call(layer: str, key: str, config: Any) -> str:
 def name_code(otherwise: str) -> str:
     """Returns what to do about a class that is missing: name its code, or what ``otherwise`` begins a sentence of."""
     also = f", or {otherwise[0].lower()}{otherwise[1:]}" if otherwise else "."
-    return f"If the model has classes of yours, name the Python file that defines them, --plug-in FILE.py{also}"
+    return (
+        "If the model has classes of yours, name the Python file that defines them: --plug-in FILE.py, or for a batch "
+        f'plug_ins = ["FILE.py"]{also}'
+    )
 
 
 def _objection_to_reference(place: _Place, name: str, mapping: Mapping[str, Any]) -> str:

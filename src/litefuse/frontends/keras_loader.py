@@ -13,7 +13,7 @@ from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_archive import read_archive
-from litefuse.frontends.keras_code import custom_objects
+from litefuse.frontends.keras_code import custom_objects, own_code
 from litefuse.frontends.keras_config import check_config, name_code
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
@@ -49,7 +49,8 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     hint = _PASS.format(package=package)
     if package == "keras" and _is_legacy(version):
         hint += f" {KERAS_2}"
-    objects = custom_objects(_import(package, where), config, job.code) if job.code else {}
+    code = (*job.code, *own_code(config))
+    objects = custom_objects(_import(package, where), config, code) if code else {}
     check_config(config, where, hint, objects)
     keras = _import(package, where)
     try:

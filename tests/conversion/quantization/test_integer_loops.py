@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ import litefuse
 from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.litert_quantizer import read_model
 from litefuse.conversion.quantization.post_training import quantize_model
+from litefuse.errors import QuantizationError
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.export.editor import editors_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.report.quantized import QuantizationReport
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 
@@ -227,6 +230,39 @@ def test_an_op_without_an_integer_kernel(tmp_path: Path) -> None:
     assert not found.floats
     x = rows()[0]
     np.testing.assert_allclose(results(after, x)["y"], results(before, x)["y"], atol=0.05)
+
+
+@pytest.mark.parametrize("build", [cell, nested])
+def test_auto_is_never_worse_than_int16(tmp_path: Path, build: Build) -> None:
+    """Mixed with int8, loops stay int8 whatever the layers around them are."""
+    before = saved(tmp_path / "before.tflite", *build())
+
+    def report(form: QuantizationForm, **options: Any) -> QuantizationReport:
+        chosen = litefuse.Quantization(form, samples=rows(), require_integer=True, **options)
+        quantization = litefuse.quantize(before, chosen).report.quantization
+        assert quantization is not None
+        return quantization
+
+    narrow, wide = (report(form).error or 0.0 for form in ("int8", "int16"))
+    assert wide < narrow / 2
+    auto = report("auto", max_error=(narrow + wide) / 2)
+    assert auto.error == wide
+    assert auto.form == "int16"
+    assert f"{narrow:.1g}" in auto.instead
+    assert report("auto", max_error=narrow * 1.01).form == "int8"
+    with pytest.raises(QuantizationError, match=f"by {wide:.2g} of its"):
+        report("auto", max_error=wide / 2)
+
+
+def test_open_sizes_are_named_where_they_keep_loops_in_floating_point(tmp_path: Path) -> None:
+    for open_, hint in (([-1, WIDTH], "Fix the open sizes of x .*--batch 1"), ([1, WIDTH], "^Leave out")):
+        graph, *others = by_value()
+        graph.tensors[graph.inputs[0]][0].shapeSignature = open_
+        before = saved(tmp_path / "before.tflite", graph, *others)
+        with pytest.raises(QuantizationError) as caught:
+            litefuse.quantize(before, litefuse.Quantization("int8", samples=rows(), require_integer=True))
+        assert caught.value.hint is not None
+        assert re.search(hint, caught.value.hint)
 
 
 def test_verification(tmp_path: Path) -> None:

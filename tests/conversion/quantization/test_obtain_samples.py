@@ -14,7 +14,7 @@ from PIL import Image
 import litefuse
 from litefuse.conversion.quantization.dataset import RecordedSamples, Sample, obtain_samples
 from litefuse.conversion.quantization.image_samples import scales_itself
-from litefuse.conversion.quantization.samples import calls_of
+from litefuse.conversion.quantization.samples import calls_of, kind_of_calls
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.support.options.conversion import Quantization
@@ -232,7 +232,10 @@ def test_images_without_a_function(tmp_path: Path, images: Path, op: str, consta
     path = tmp_path / "model.tflite"
     path.write_bytes(image_model((1, 4, 3, 3), op, constant))
     samples = obtain_samples(Quantization(samples=images), tmp_path)
-    (red, gray) = calls_of(samples, path)["serve"]
+    calls = calls_of(samples, path)
+    (red, gray) = calls["serve"]
+    why = "as the model scales them" if largest == 255 else "as the model does not scale them"
+    assert kind_of_calls(calls) == f"images with values 0 to {largest}, {why}"
     np.testing.assert_allclose(red["image"], np.full((1, 4, 3, 3), [largest, 0, 0], np.float32), rtol=1e-6)
     np.testing.assert_allclose(gray["image"], np.full((1, 4, 3, 3), 51 / 255 * largest, np.float32), rtol=1e-6)
 

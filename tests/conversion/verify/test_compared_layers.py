@@ -170,7 +170,7 @@ def test_candidates(
 def test_faults_of_quantized_ops(tmp_path: Path) -> None:
     """What quantization explains counts in the place of the tolerance."""
     graph = graph_of((0,), (1,), (2,), (0,), outputs=(3,))
-    judged = Judged({}, {1: OpJudgement(0.5), 2: OpJudgement(7.0, "wrong"), 4: OpJudgement(9.0, "unused")})
+    judged = Judged({}, {}, {1: OpJudgement(0.5), 2: OpJudgement(7.0, "wrong"), 4: OpJudgement(9.0, "unused")})
     layers = layers_of(tmp_path, graph, {1: 1 / 4, 3: 1 / 4, 4: 0}, judged)
     assert [(layer.differs, layer.reaches, layer.excess, layer.fault) for layer in layers.values()] == [
         (False, False, 0.5, ""),

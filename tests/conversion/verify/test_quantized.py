@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from ai_edge_litert import schema_py_generated as schema
 from click.testing import CliRunner
+from PIL import Image
 
 import litefuse
 from litefuse.conversion.verify.quantized.float_copy import FloatCopy, is_quantized_file
@@ -162,6 +163,20 @@ def test_the_page_of_a_good_file(tmp_path: Path) -> None:
     assert 'class="bad' not in page.read_text("utf-8")
 
 
+def test_clipping_is_told_and_large_clipping_is_not_equal() -> None:
+    """Samples of a tenth of the size do not show what ranges are needed."""
+    for size, verdict in ((1.0, "equal"), (0.1, "differs")):
+        few = [size * sample for sample in samples()]
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "float.tflite"
+            file.write_bytes(ORIGINAL)
+            content = litefuse.quantize(file, litefuse.Quantization("int8", samples=few)).model_bytes
+        verification = litefuse.verify_model(content, ORIGINAL, samples=samples())
+        assert verification.verdict == verdict
+        problem = verification.outputs[0].problem
+        assert ("are clipped, which moves it by" in problem and "more samples" in problem) is (verdict == "differs")
+
+
 def test_a_tolerance_is_what_counts() -> None:
     content = form()
     assert litefuse.verify_model(content, ORIGINAL, max_error=1e-4).verdict == "differs"
@@ -181,6 +196,21 @@ def test_a_model_of_real_numbers_is_judged_by_the_tolerance() -> None:
     assert verification.outputs[0].explained is None
     assert verification.layers is not None
     assert not verification.layers.judged
+
+
+def test_the_range_of_images_is_told(tmp_path: Path) -> None:
+    (tmp_path / "float.tflite").write_bytes(ORIGINAL)
+    (tmp_path / "images").mkdir()
+    for number in range(4):
+        image = np.random.default_rng(number).integers(0, 256, (12, 12, 3)).astype(np.uint8)
+        Image.fromarray(image).save(tmp_path / "images" / f"{number}.png")
+    before, after = str(tmp_path / "float.tflite"), str(tmp_path / "q.tflite")
+    given = ["--samples", str(tmp_path / "images")]
+    made = CliRunner().invoke(app, ["quantize", before, "-o", after, "--quantize", "int8", *given])
+    compared = CliRunner().invoke(app, ["verify", after, before, *given])
+    for done in (made, compared):
+        assert done.exit_code == 0, done.output
+        assert "images with values 0 to 1, as the model does not scale them" in done.output
 
 
 def test_samples_in_files_and_many_rows(tmp_path: Path) -> None:

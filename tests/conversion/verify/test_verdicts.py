@@ -123,6 +123,24 @@ def test_verdicts(computed: list[dict[str, Any]], evidence: dict[str, Any], expe
 
 
 @pytest.mark.parametrize(
+    ("explained", "clipped", "drawn", "verdict"),
+    [
+        (0.9, 0.0, False, "equal"),
+        (0.9, 0.85, False, "differs"),
+        (0.9, 0.85, True, "inconclusive"),
+        (0.9, 0.3, False, "equal"),  # rounding alone explains it
+        (0.2, 0.08, False, "equal"),
+    ],
+)
+def test_what_is_clipped_is_not_silently_equal(explained: float, clipped: float, drawn: bool, verdict: str) -> None:
+    output = ("serve", "y")
+    far = [array(1, 4), array(2, 5.5), array(3, 4)]
+    judgement = judged(far, explained={output: explained}, clipped={output: clipped}, drawn=drawn)
+    assert judgement.verdict == verdict
+    assert ("are clipped" in judgement.problem) is (verdict != "equal" or clipped == 0.08)
+
+
+@pytest.mark.parametrize(
     ("drawn", "calls", "verdict"), [(True, 1, "inconclusive"), (False, 1, "equal"), (False, 3, "inconclusive")]
 )
 def test_what_did_not_move(drawn: bool, calls: int, verdict: str) -> None:

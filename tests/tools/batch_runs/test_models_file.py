@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from litefuse.conversion.api import convert, quantize
 from litefuse.conversion.verify.against_original import verify_model
 from litefuse.conversion.verify.targets.check import check
 from litefuse.errors import LitefuseError
-from litefuse.support.options.conversion import Conversion, FileQuantization
+from litefuse.support.options.conversion import Conversion, FileQuantization, Quantization
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS
+from litefuse.support.options.quantization import check_combination
 from litefuse.tools.batch_runs.entry import Entry, Variant
 from litefuse.tools.batch_runs.models_file import entries_in, read_models_file
 from litefuse.tools.batch_runs.options import keys_of, options_of
 from litefuse.tools.batch_runs.records import key_of, versions_here
+from litefuse.tools.cli.app import app
 from tests.every import every
 
 NOT_IN_FILES = {"custom_ops", "debug", "expected", "layers", "on_step", "progress"}
@@ -262,9 +267,9 @@ def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("samples = 'x.npz'", "Write quantize = {samples = ...}."),
-        ("samples = 'x.npz'\nquantize = 'int8'", "Write quantize = {form = 'int8', samples = ...}."),
-        ("quantize = {form = 'int8', quantized_io = 'uint8'}", "Write io."),
+        ("quantize = ['int8', 'qat']", 'variants = ["int8", "qat"]'),
+        ("variants = [{quantize = ['int8']}]", 'variants = ["int8"]'),
+        ("samples = 'x.npz'\nquantize = ['int8']", "unknown key 'samples'"),
         ("quantize = 'int7'", "form is 'int7'"),
         ("checks = 'much'", "fusions is 'much'"),
         ("dtypes = 'float16'", "dtypes is 'float16'"),
@@ -278,6 +283,61 @@ def test_values_are_checked_when_the_file_is_read(line: str, message: str, tmp_p
     with pytest.raises(LitefuseError, match="model 1") as caught:
         read_models_file(write(tmp_path, f"[[model]]\npath = 'x'\n{line}"))
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "samples = 'x.npz'",
+        "quantize = 'int16'\nsamples = 'x.npz'\nmax-error = 0.1",
+        "quantize = {form = 'int16'}\nsamples = 'x.npz'",
+        "max_error = 0.1",
+        "weight-bits = 4",
+        "recipe = 'a.json'",
+        "quantized-io = 'uint8'",
+        "io = true",
+        "keep_float = ['a', 'größe\"']",
+        "tags = ['serve']",
+        "form = 'float16'",
+        "variants = {samples = 'x.npz'}",
+    ],
+)
+def test_hints_to_groups_work_when_pasted(lines: str, tmp_path: Path) -> None:
+    """They are whole: with the form, with what it needs, and with all that stood outside."""
+    with pytest.raises(LitefuseError, match="unknown key") as caught:
+        read_models_file(write(tmp_path, f"[[model]]\npath = 'x'\n{lines}"))
+    assert caught.value.hint is not None
+    (pasted,) = re.findall(r"Write (.*)\.", caught.value.hint)
+    (entry,), _ = read_models_file(write(tmp_path, f"[[model]]\npath = 'x'\n{pasted}"))
+    if "quantize" in pasted:
+        quantization = Quantization.of(entry.convert["quantize"])
+        check_combination(quantization)
+        assert quantization.recipe or quantization.form
+        if quantization.recipe is None and quantization.form in INTEGER_ACTIVATIONS:
+            assert quantization.samples is not None
+    stood = {line.partition(" = ")[2].strip("'}") for line in lines.splitlines() if line[0] not in "kvqt"}
+    assert all(value in pasted for value in stood)
+
+
+@pytest.mark.parametrize("key", ["plug_ins", "plug-ins", "plug_in", "plug-in", "kernels"])
+def test_both_spellings_of_plug_ins(key: str, tmp_path: Path) -> None:
+    (entry,), _ = read_models_file(write(tmp_path, f"[[model]]\npath = 'x'\n{key} = 'layers.py'"))
+    assert entry.plug_ins == (str(tmp_path / "layers.py"),)
+
+
+def test_the_help_shows_a_whole_file(tmp_path: Path) -> None:
+    told = CliRunner().invoke(app, ["batch", "--help"]).output
+    text = told.partition("such as:\n")[2].partition("The options here")[0]
+    entries, settings = read_models_file(write(tmp_path, text))
+    assert settings.output == str(tmp_path / "converted")
+    assert len(entries) > 1
+    assert any(entry.plug_ins for entry in entries)
+    assert any(entry.convert.get("quantize", {}).get("samples") for entry in entries)
+    message = CliRunner().invoke(app, ["batch", str(write(tmp_path, "[[model]]\npath = 'x'"))]).output
+    for line in ("[batch]", "output = "):
+        assert line in message
+        assert line in text
+    assert 'output = "DIR"' in re.sub(r"\s+", " ", told)
 
 
 def test_sizes_in_limits(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ class Difference(NamedTuple):
         samples: The number of samples; 0 if there were none.
         layers: The difference of each tensor inside, if that was requested.
         mixed: The forms that automatic mixed precision chose.
+        inputs: The inputs it was measured on, for reports.
     """
 
     error: float | None
@@ -64,6 +65,7 @@ class Difference(NamedTuple):
     samples: int = 0
     layers: tuple[LayerDifference, ...] = ()
     mixed: MixedPrecision | None = None
+    inputs: str = "random inputs"
 
 
 def difference_on_random_inputs(before: Path, after: Path) -> Difference:

@@ -18,7 +18,7 @@ from litefuse.conversion.quantization.difference import (
     layer_differences,
 )
 from litefuse.conversion.quantization.float_ops import ops_by_kind
-from litefuse.conversion.quantization.samples import Calls
+from litefuse.conversion.quantization.samples import Calls, kind_of_calls
 from litefuse.errors import QuantizationError
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
 from litefuse.support.report.quantized import MovingRange
@@ -133,6 +133,7 @@ def measured_effect(
         moving=observation.growth.moving(masked),
         samples=observation.samples,
         layers=inside,
+        inputs=effect.inputs if calls is None else kind_of_calls(calls),
     )
 
 

@@ -43,6 +43,7 @@ class ImageInputs:
 
     Attributes:
         key: The signature that is called.
+        about: The range of the values, and what it was derived from, for reports.
 
     Raises:
         InterpreterError: The model does not take one image of a fixed size, in one signature.
@@ -71,10 +72,13 @@ class ImageInputs:
             )
         self._images = images
         self._mode, self._size = "RGB" if channels == 3 else "L", (int(width), int(height))
+        why = f"as the input takes {self._spec.dtype}"
         self._divisor = 1.0
         if self._spec.dtype.kind == "f":
             with content_of(model) as content:
                 self._divisor = 1.0 if scales_itself(Model(content), self.key) else 255.0
+            why = "as the model scales them" if self._divisor == 1.0 else "as the model does not scale them"
+        self.about = f"images with values 0 to {255 // self._divisor:g}, {why}"
 
     def __getitem__(self, number: int) -> dict[str, npt.NDArray[Any]]:
         resampling = importlib.import_module("PIL.Image").Resampling.BILINEAR

@@ -29,11 +29,11 @@ class LazyCalls(Sequence[Inputs]):
     Args:
         count: Their number.
         call: Returns the inputs of a call, by its number from 0.
+        about: Their kind, for reports.
     """
 
-    def __init__(self, count: int, call: Callable[[int], Inputs]) -> None:
-        self._count = count
-        self._call = call
+    def __init__(self, count: int, call: Callable[[int], Inputs], about: str = "samples") -> None:
+        self._count, self._call, self.about = count, call, about
 
     def __len__(self) -> int:
         return self._count
@@ -168,6 +168,11 @@ def _mapped(path: Path, file: Any, member: zipfile.ZipInfo) -> npt.NDArray[Any] 
 WHERE = "samples"
 
 
+def kind_of_calls(calls: Calls) -> str:
+    """Returns the kind of samples that calls have, for reports."""
+    return next((of_one.about for of_one in calls.values() if isinstance(of_one, LazyCalls)), "samples")
+
+
 def calls_of(samples: Samples, model: Path) -> Calls:
     """Converts samples to calls of a model's signatures.
 
@@ -203,7 +208,7 @@ def calls_by_specs(
 
         inputs = ImageInputs(samples, specs, model)
         calls: dict[str, Sequence[Inputs]] = {key: [] for key in specs}
-        calls[inputs.key] = LazyCalls(len(samples.files), inputs.__getitem__)
+        calls[inputs.key] = LazyCalls(len(samples.files), inputs.__getitem__, inputs.about)
     else:
         calls = calls_of_archive(samples, specs) if isinstance(samples, Path) else _calls_of_samples(samples, specs)
     calls = {key: calls[key] for key in wanted}

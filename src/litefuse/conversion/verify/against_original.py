@@ -245,6 +245,7 @@ def _verification(
         outputs=outputs,
         coverage=ran.coverage,
         limit=ran.limit,
+        samples=ran.samples,
         layers=layers,
         differing=differing_call(outputs, _flat(ran.rounds), _flat(ran.results), _flat(wanted)),
     )
@@ -262,13 +263,16 @@ def _judged(
     evidence = Evidence(job.tolerance, ran.moving, ran.coverage, not job.is_given, refused, dtypes=ran.dtypes)
     evidence = evidence._replace(spreads=spreads)
     if seen is not None:
-        explained = {(layers.signature, name): error for layers in seen for name, error in layers.explained.items()}
+        explained, clipped = (
+            {(layers.signature, name): error for layers in seen for name, error in getattr(layers, part).items()}
+            for part in ("explained", "clipped")
+        )
         faults = {
             (layers.signature, name): f"{layer.op} {layer.name} is {layer.fault}"
             for layers in seen
             for name, layer in layers.faulty.items()
         }
-        evidence = evidence._replace(explained=explained, faults=faults)
+        evidence = evidence._replace(explained=explained, clipped=clipped, faults=faults)
     return tuple(verdicts(_flat(ran.rounds), _flat(ran.results), _flat(wanted), evidence))
 
 

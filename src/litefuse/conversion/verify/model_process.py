@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.conversion.quantization.dataset import Samples
-from litefuse.conversion.quantization.samples import calls_by_specs
+from litefuse.conversion.quantization.samples import calls_by_specs, kind_of_calls
 from litefuse.conversion.verify.converted import ConvertedModel
 from litefuse.conversion.verify.drawn_rounds import Kinds, Plan, drawn_rounds
 from litefuse.conversion.verify.original import Arrays, Call
@@ -112,6 +112,7 @@ class ModelCalls(NamedTuple):
         limit: The exclusive upper bound of drawn integers, if the model takes nothing else.
         beyond: Calls not made yet that pick rows that only the original has, and a description of each.
         dtypes: The dtypes of quantized outputs, by signature and name.
+        samples: The kind of the samples that were given; empty without.
     """
 
     rounds: list[list[Call]]
@@ -122,6 +123,7 @@ class ModelCalls(NamedTuple):
     limit: int | None = None
     beyond: tuple[tuple[Call, str], ...] = ()
     dtypes: Mapping[tuple[str, str], str] = MappingProxyType({})
+    samples: str = ""
 
 
 def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
@@ -135,10 +137,12 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     custom_ops = job.load_kernels()
     announce("load the model")
     converted = ConvertedModel(job.model, job.signatures, custom_ops, announce, delegates=job.delegates)
+    samples = ""
     if job.rounds is not None:
         rounds = [list(calls) for calls in job.rounds]
     elif job.samples is not None:
         sampled = calls_by_specs(job.samples, converted.every_spec(), converted.specs, job.model)
+        samples = kind_of_calls(sampled)
         rounds = [[Call(key, inputs) for key, of_signature in sampled.items() for inputs in of_signature]]
     elif job.inputs is not None:
         rounds = [_given_calls(converted.specs, job.inputs, job.times)]
@@ -164,7 +168,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> ModelCalls:
     outputs = [_moved(job, converted, custom_ops)] if job.moves else [*map(converted.call, rounds)]
     announce("close the model")
     moving = _model_inputs(job.model).moving
-    return ModelCalls(rounds, outputs, converted.outputs, moving, dtypes=converted.dtypes)
+    return ModelCalls(rounds, outputs, converted.outputs, moving, dtypes=converted.dtypes, samples=samples)
 
 
 def _kinds(content: Any, numbers: Iterable[float], *, nan: bool) -> Kinds:

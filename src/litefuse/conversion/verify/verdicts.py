@@ -15,6 +15,12 @@ from litefuse.litert.results.difference import Difference, difference, differenc
 
 # How many steps of integers two implementations of an op may be apart.
 _MOST_STEPS = 2
+# What clipping may move an output by, and from what on it is told.
+_MOST_CLIPPED, _TOLD_CLIPPED = 0.1, 0.01
+_CLIPPED = (
+    "numbers beyond the ranges that the samples had are clipped, which moves it by {:.2g}; quantize with more samples, "
+    "or verify with some of their kind (--samples)"
+)
 
 _Output: TypeAlias = tuple[str, str]
 
@@ -87,6 +93,7 @@ class Evidence(NamedTuple):
         drawn: Whether the inputs were drawn.
         refused: What the model refuses although the original takes it, by signature.
         explained: The errors that quantization explains, by signature and output; None if it does not count.
+        clipped: The part of these that clipping makes.
         faults: What is wrong inside with what outputs are computed from, by signature and output.
         dtypes: The dtypes of the file's outputs, by signature and output.
         spreads: How far rounding moves the elements of outputs with some kinds of numbers, by the number of the call.
@@ -100,6 +107,7 @@ class Evidence(NamedTuple):
     drawn: bool
     refused: Mapping[str, str]
     explained: Mapping[tuple[str, str], float] | None = None
+    clipped: Mapping[tuple[str, str], float] = MappingProxyType({})
     faults: Mapping[tuple[str, str], str] = MappingProxyType({})
     dtypes: Mapping[tuple[str, str], str] = MappingProxyType({})
     spreads: Mapping[int, Arrays] = MappingProxyType({})
@@ -151,9 +159,12 @@ def verdicts(
             elif not differences[worst].error <= allowed:
                 verdict, problem = "differs", differences[worst].problem
             else:
-                problem = _doubt(key, name, movement, evidence)
-                verdict = "inconclusive" if problem else "equal"
-                problem = problem or differences[worst].problem
+                problem, verdict = _doubt(key, name, movement, evidence), "inconclusive"
+                if not problem:
+                    clipped, error = evidence.clipped.get((key, name), 0.0), differences[worst].error
+                    beyond = 0.0 if error <= MARGIN * ((explained or 0.0) - clipped) else min(clipped, error)
+                    verdict = "equal" if beyond <= _MOST_CLIPPED else "inconclusive" if evidence.drawn else "differs"
+                    problem = _CLIPPED.format(beyond) if beyond > _TOLD_CLIPPED else differences[worst].problem
             yield OutputVerdict(
                 key,
                 name,

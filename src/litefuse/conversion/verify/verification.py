@@ -118,6 +118,7 @@ class Verification(Shown):
         coverage: How many rows of tables, and words, were reached by inputs drawn from the model.
         limit: The exclusive upper bound of integers, if the model or the original takes nothing else; None if they were
             drawn as the model's graph says, or given.
+        samples: The kind of the samples that were given; empty without.
         layers: The comparison of tensors inside the model, in one call; None if there was none.
         differing: The call in which an output differs most, with its arrays; None if none differs. It is not in JSON.
     """
@@ -131,6 +132,7 @@ class Verification(Shown):
     outputs: tuple[OutputVerdict, ...]
     coverage: tuple[Coverage, ...] = ()
     limit: int | None = None
+    samples: str = ""
     layers: Layers | None = None
     differing: DifferingCall | None = field(default=None, compare=False, repr=False)
 
@@ -169,6 +171,7 @@ class Verification(Shown):
             "outputs": [output.to_json() for output in self.outputs],
             "coverage": json_form(self.coverage),
             "limit": self.limit,
+            "samples": self.samples,
             **({} if self.layers is None else {"layers": self.layers.to_json()}),
         }
 
@@ -272,7 +275,8 @@ def _answer(verification: Verification) -> Section:
         at = f", of {worst.name} in call {worst.call}" if worst.call and worst.error else ""
         told = "" if worst.explained is None else f"; quantization explains {worst.explained:.2g}"
         facts.append(("largest error", f"{worst.error:.2g}{at}{told}"))
-    facts.append(("calls", str(verification.calls)))
+    of = f", of {verification.samples}" if verification.samples not in {"", "samples"} else ""
+    facts.append(("calls", f"{verification.calls}{of}"))
     if verification.limit is not None:
         facts.append(("inputs", f"only integers below {verification.limit}, because others are refused"))
     both = f"{verification.model} and {verification.original}"

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from litefuse.errors import LitefuseError
+from litefuse.frontends.keras_code import LAYERS
 from litefuse.frontends.keras_model import check_keras_model, describe_model
 from litefuse.support.options.names import listed_names
 from litefuse.support.options.quantization import check_pattern
 
-_LAYERS = "litefuse.frontends.fake_quantized.layers"
-
 if "keras" in sys.modules:  # files of such models need the classes, which Keras looks up by their names
-    importlib.import_module(_LAYERS)
+    importlib.import_module(LAYERS)
 
 
 def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
@@ -39,14 +38,14 @@ def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
             of the layers and the kind of the operation: ``block/conv/Conv``.
 
     Returns:
-        A ``keras.Model``. Keras loads its files where ``litefuse.quantization_aware`` has been imported after Keras.
+        A ``keras.Model``. litefuse reads its files; Keras does where this function has been imported after Keras.
 
     Raises:
         LitefuseError: Keras 3 is not installed, the model is none of Keras 3, has not been built or computes in other
             dtypes, its ``call`` cannot be traced, or a regular expression matches nothing.
     """
     try:
-        layers: Any = importlib.import_module(_LAYERS)
+        layers: Any = importlib.import_module(LAYERS)
     except ImportError as error:
         raise LitefuseError(
             f"training for integers requires Keras 3: {error}", hint='pip install "litefuse[keras]"'

@@ -53,8 +53,8 @@ class Quantization(Options):
         default=None,
         help="Shrink the weights: int8 for products in int8 (dynamic) or float32 (weights), or float16; or compute in "
         "integers: int8 or int16 with {samples}, qat (int8) with the ranges that the model's fake-quantization nodes "
-        "learned; or use the smallest weight type per layer that stays within {max_error} (auto), or with {io} or "
-        "{require_integer} int8 activations, and int16 where they need it.",
+        "learned; or use the smallest weight type per layer that stays within {max_error} (auto, which requires that), "
+        "or with {io} or {require_integer} int8 activations, and int16 where they need it.",
         kw_only=False,
         flag="--quantize",
         choices=QUANTIZATIONS,

@@ -233,15 +233,12 @@ def single_options(kind: type[Options]) -> Iterator[Declared]:
         yield from (declared,) if declared.kind is None else declared.inner
 
 
-def written_for(
-    known: Iterable[Declared], given: Mapping[str, Any], written: str = "{group}=litefuse.{kind}({first}{name}=...)"
-) -> Mapping[str, str]:
+def written_for(known: Iterable[Declared], given: Mapping[str, Any]) -> Mapping[str, str]:
     """Returns what is written for options in groups, and for others that have other flags, by names and by flags.
 
     Args:
         known: The options and groups.
         given: What a user gave: a value that stands for a group goes along.
-        written: The form, with ``{group}``, ``{kind}``, ``{first}`` and ``{name}``.
     """
     answers: dict[str, str] = {}
     for one in known:
@@ -250,11 +247,10 @@ def written_for(
             continue
         value, first = given.get(one.name), next(iter(inspect.signature(one.kind).parameters.values()))
         stands_for_it = isinstance(value, (str, int, float)) and not isinstance(value, bool)
-        equals = " = " if " = " in written else "="
-        name = f"{first.name}{equals}" if first.kind is first.KEYWORD_ONLY or equals == " = " else ""
+        name = f"{first.name}=" if first.kind is first.KEYWORD_ONLY else ""
         shorthand = f"{name}{value!r}, " if stands_for_it else ""
         for inner in one.inner:
-            text = written.format(group=one.name, kind=one.kind.__name__, first=shorthand, name=inner.name)
+            text = f"{one.name}=litefuse.{one.kind.__name__}({shorthand}{inner.name}=...)"
             answers |= {inner.parameter: text, inner.name: text}
     return answers
 

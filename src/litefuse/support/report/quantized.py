@@ -143,8 +143,8 @@ class QuantizationReport(ShownInNotebooks, Record):
         size_before: The output's size in bytes before quantization.
         error: The largest difference in the outputs, relative to the largest element of each; None if it was not
             measured.
-        inputs: The inputs it was measured on: ``random inputs``, some for each signature, or ``samples``, the first
-            ones given.
+        inputs: The inputs it was measured on: ``random inputs``, some for each signature; or ``samples``, the first
+            ones given, or of a folder ``images`` with the range of their values.
         unchecked: Why it was not measured, or which outputs did not change with the inputs, so that nothing is known
             about them.
         outputs: The difference of each output, on the same inputs.

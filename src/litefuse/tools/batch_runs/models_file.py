@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +12,9 @@ from typing import Any, cast
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import as_url, file_name
 from litefuse.support.files.readable import MODEL_FILES, check_file, os_errors
-from litefuse.support.options.conversion import Conversion, FileQuantization
-from litefuse.support.options.declared import Declared, Options, written_for
+from litefuse.support.options.conversion import Conversion, FileQuantization, Quantization
+from litefuse.support.options.declared import Declared, Options, declared_options
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS
 from litefuse.support.options.limits import parsed_bytes
 from litefuse.support.processes.limits import ProcessLimits
 from litefuse.tools.batch_runs.entry import BatchSettings, Entry, Variant
@@ -22,7 +24,6 @@ _VERIFY = "litefuse.conversion.verify.against_original:verify_model"
 _CHECK = "litefuse.conversion.verify.targets.check:check"
 
 # How an option in a group is written.
-_TABLE = "{group} = {{{first}{name} = ...}}"
 _OWN = ("name", "path", "plug_ins", "verify", "check", "variants", "timeout", "memory")
 # Other names of keys, which the command line has.
 _ALIASES = {
@@ -203,13 +204,45 @@ def _entry_options(given: Mapping[str, Any], folder: Path | None, where: str, *,
     known = keys_of(Conversion)
     options: dict[str, Any] = {}
     for written, value in given.items():
-        key = _key(written)
+        key = "plug_ins" if written == "kernels" else _key(written)
         if (key not in known and key not in _OWN) or (is_general and key in {"name", "path"}):
             names = {*known, *_OWN} - ({"name", "path"} if is_general else set())
-            raise unknown_key(written, names, where, written_for(known.values(), given, _TABLE))
+            raise _unknown(Conversion, written, given, names, where)
         options[key] = _value(key, value, known, folder, where)
     _check(Conversion, {name: value for name, value in options.items() if name in known}, where)
     return options
+
+
+def _unknown(kind: type[Options], written: str, given: Mapping[str, Any], names: set[str], where: str) -> LitefuseError:
+    """Returns the error for a key; for an option of a group, with the whole group as it is to be written."""
+    places = {
+        name: (group.name, inner.name)
+        for group in declared_options(kind)
+        for inner in group.inner
+        for name in (inner.flag.lstrip("-").replace("-", "_"), inner.name)
+    }
+    group, _ = places.get(_key(written), ("", ""))
+    own = given.get(group, {})
+    values = dict(cast("Mapping[str, Any]", own)) if isinstance(own, Mapping) else {"form": own}
+    for name, value in given.items():
+        if name != group and (place := places.get(_key(name))) is not None and place[0] == group:
+            values[place[1]] = value
+    if group == "quantize" and "recipe" not in values:
+        is_calibrated = {"rotate", "min_weight_elements"}.isdisjoint(values)
+        values = {"form": "int8" if is_calibrated else "dynamic", **values}
+        values = (
+            values
+            if str(values["form"]) not in INTEGER_ACTIVATIONS
+            else {"form": "", "samples": "samples.npz"} | values
+        )
+    try:
+        kind(**{group: values} if group in names else {})
+    except LitefuseError:
+        group = ""
+    if group not in names:
+        return unknown_key(written, names, where)
+    inner = ", ".join(f"{name} = {json.dumps(value, default=str)}" for name, value in values.items())
+    return LitefuseError(f"unknown key {written!r}", where=where, hint=f"Write {group} = {{{inner}}}.")
 
 
 def _check(kind: type[Options], options: Mapping[str, Any], where: str) -> None:
@@ -243,6 +276,10 @@ def _declared(declared: Declared, value: Any, folder: Path | None, where: str) -
     """Returns the value of a declared option, of a group as a table; checked."""
     if declared.option.is_bytes:
         return _bytes(declared.name, value, where)
+    if declared.kind is Quantization and isinstance(value, list | tuple):
+        listed = json.dumps(value, default=str)
+        hint = f"For a file of each form beside the model's own: variants = {listed}"
+        raise LitefuseError(f"{declared.name} is one form, not {listed}", where=where, hint=hint)
     if declared.kind is None or not isinstance(value, Mapping):
         return _option(declared.name, value, declared.annotation, folder, where)
     return _arguments(cast("Mapping[str, Any]", value), declared.kind, folder, f"{where}, {declared.name}")
@@ -257,7 +294,7 @@ def _arguments(
     for written, value in table.items():
         name = _key(written)
         if name not in known and name not in more:
-            raise unknown_key(written, {*known, *more}, where, written_for(known.values(), table, _TABLE))
+            raise _unknown(kind, written, table, {*known, *more}, where)
         arguments[name] = _declared(known[name], value, folder, where) if name in known else value
     return arguments
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, cast
 
 from litefuse.errors import LitefuseError
@@ -59,12 +58,10 @@ def keys_of(kind: type[Options]) -> Mapping[str, Declared]:
     return {declared.name: declared for declared in declared_options(kind) if declared.name not in _OF_CONVERSIONS}
 
 
-def unknown_key(
-    key: str, known: Iterable[str], where: str, grouped: Mapping[str, str] = MappingProxyType({})
-) -> LitefuseError:
+def unknown_key(key: str, known: Iterable[str], where: str) -> LitefuseError:
     """Returns the error for a key that nothing knows, with what it is here, or the nearest one that is known."""
     names = sorted(known)
-    hint = answers_elsewhere([key], names, grouped) or f"The keys are {', '.join(names)}."
+    hint = answers_elsewhere([key], names) or f"The keys are {', '.join(names)}."
     return LitefuseError(f"unknown key {key!r}", where=where, hint=hint)
 
 

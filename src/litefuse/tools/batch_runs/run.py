@@ -125,7 +125,7 @@ def _prepared(output: str | None) -> str:
     if output is None:
         raise LitefuseError(
             "no output folder",
-            hint='Pass output (on the command line, --output DIR), or write output = "DIR" below [batch].',
+            hint='Pass output (on the command line, --output DIR), or write in models.toml:\n\n[batch]\noutput = "DIR"',
         )
     if as_url(output) is not None:
         from litefuse.support.cloud.file_systems import file_system, is_local

@@ -21,7 +21,7 @@ from litefuse.tools.cli.parameters import OUTPUT, PATH, TARGET, process_limit_op
     "--output",
     "-o",
     metavar="DIR",
-    show_default="the one in MODELS under [batch]",
+    show_default='in MODELS, output = "DIR" under [batch]',
     help="The folder or URL to write to.",
 )
 @click.option(
@@ -44,7 +44,7 @@ from litefuse.tools.cli.parameters import OUTPUT, PATH, TARGET, process_limit_op
     "variants",
     type=Choice(QUANTIZATIONS),
     multiple=True,
-    help="Also write a quantized form of each model; may be repeated.",
+    help="Also write a quantized form of each model (variants in MODELS); may be repeated.",
 )
 @process_limit_options
 @click.option("--again", is_flag=True, help="Redo finished work, too.")
@@ -70,18 +70,31 @@ def batch(
 ) -> None:
     """Convert, verify, check and quantize many models.
 
-    MODELS is a TOML file that lists models and what to do with them, or a folder of models. The options here override
-    the file's [defaults]; a model's own settings override both.
+    MODELS is a folder of models, or a TOML file that lists models and what to do with them, such as:
 
-    Models run in worker processes that are reused. An error, a crash or an exceeded limit affects that model alone.
-    --timeout and --memory apply to each model.
+    \b
+      [batch]
+      output = "converted"
 
-    Finished work is recorded in the output folder: the same command resumes where it was interrupted, and redoes only
-    what has changed.
+    \b
+      [[model]]
+      path = "classifier.keras"
+      plug_ins = ["layers.py"]
+
+    \b
+      [[model]]
+      path = "saved_model"
+      quantize = {form = "int8", samples = "samples.npz"}
+      variants = ["dynamic"]
+
+    The options here override the file's [defaults]; a model's own settings override both, and may be all options of
+    litefuse.convert. An error, a crash or an exceeded limit, of --timeout and --memory, affects that model alone.
+
+    Finished work is recorded in the output folder: the same command redoes only what has changed.
 
     The exit code is 0 if everything is done and equal, 1 if a model failed or differs, and 3 if a result is
     inconclusive.
-    """
+    """  # noqa: D301  click's mark
     for file in save:
         if file.suffix not in {".html", ".xml"}:
             raise click.BadParameter(f"--save takes FILE.html or FILE.xml, not {str(file)!r}")

@@ -110,7 +110,7 @@ def look_into(
         if judged is None:
             return Layers(signature, number, layers, unseen, problem)
         faulty = faults_of_outputs(observed.graph, layers)
-        return Layers(signature, number, layers, unseen, problem, True, judged.outputs, faulty)
+        return Layers(signature, number, layers, unseen, problem, True, judged.outputs, judged.clipped, faulty)
 
 
 def _until(rounds: Sequence[Sequence[Call]], number: int) -> tuple[Call, ...]:

@@ -77,6 +77,7 @@ class Layers(ShownInNotebooks):
         problem: Why the layers cannot be read; may be empty.
         judged: Whether ops are judged by their quantization.
         explained: The error that quantization explains of each output of a quantized model.
+        clipped: The part of it that clipping makes.
         faulty: The first layer with a fault that each output is computed from.
     """
 
@@ -89,6 +90,7 @@ class Layers(ShownInNotebooks):
     problem: str = ""
     judged: bool = False
     explained: Mapping[str, float] = field(default_factory=dict[str, float])
+    clipped: Mapping[str, float] = field(default_factory=dict[str, float])
     faulty: Mapping[str, Layer] = field(default_factory=dict[str, Layer])
 
     @property
@@ -116,6 +118,7 @@ class Layers(ShownInNotebooks):
             "problem": self.problem,
             "judged": self.judged,
             "explained": json_form(self.explained),
+            "clipped": json_form(self.clipped),
             "faulty": {output: layer.to_json() for output, layer in self.faulty.items()},
             "compared": len(self.compared),
             "tensors": len(self.layers),

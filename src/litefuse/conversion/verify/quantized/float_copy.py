@@ -29,6 +29,8 @@ CUT = "cut"
 _FLOAT = DTYPE_NUMBERS["float32"]
 # The types of computed numbers that QUANTIZE rounds to.
 _ROUNDED = {dtype: DTYPE_NUMBERS[dtype] for dtype in ("int8", "uint8", "int16")}
+# Steps of what is not clipped: those of int8 have 256 times their range in int16, and those of int16 are made larger.
+_COARSER = {"int8": 1.0, "uint8": 1.0, "int16": 16.0}
 # Where ops with weights have their bias, whose scale is the product of those of the activations and the weights.
 _BIASES: dict[str, tuple[int, int]] = {
     "CONV_2D": (0, 2),
@@ -101,6 +103,7 @@ class _Parts(NamedTuple):
     model: Any
     kinds: list[str]
     weights: dict[object, _Weights]
+    clipped: bool
 
 
 class FloatCopy:
@@ -115,6 +118,7 @@ class FloatCopy:
         graph: The subgraph that is cut, or whose activations are known.
         cuts: The tensors that take given values: they become the inputs of the subgraph, and all results its outputs.
         rounded: Whether results are rounded as in the file; with cuts, those of other subgraphs are.
+        clipped: Whether what is rounded is clipped to the ranges of the file, too.
         largest: The largest absolute values of tensors, by their indices: kernels that quantize activations in each
             call round by this.
 
@@ -129,12 +133,13 @@ class FloatCopy:
         *,
         cuts: Collection[int] = (),
         rounded: bool = False,
+        clipped: bool = True,
         largest: Mapping[int, float] | None = None,
     ) -> None:
         self.given: dict[int, int] = {}
         self.computed: dict[int, int] = {}
         model = side.objects()
-        parts = _Parts(side, model, op_names(model), {})
+        parts = _Parts(side, model, op_names(model), {}, clipped)
         for number in range(len(model.subgraphs)):
             if number == graph:
                 conversion = _Conversion(parts, number, cuts, rounded=rounded, largest=largest or {})
@@ -173,7 +178,7 @@ class _Conversion:
         self.computed: dict[int, int] = {}
         self._side, self._model = parts.side, parts.model
         self._kinds, self._weights = parts.kinds, parts.weights
-        self._number = number
+        self._number, self._clipped = number, parts.clipped
         self._cuts = frozenset(cuts)
         self._rounded = rounded
         self._largest = largest
@@ -300,6 +305,9 @@ class _Conversion:
             assert scales is not None
             tensor.quantization.scale = [float(scales.scales[0])]
             tensor.quantization.zeroPoint = [int(scales.zeros[0])]
+            if not self._clipped:
+                tensor.type, tensor.quantization.zeroPoint = _ROUNDED["int16"], [0]
+                tensor.quantization.scale = [float(scales.scales[0]) * _COARSER[dtype]]
         for kind, taken, computed in (("QUANTIZE", source, quantized), ("DEQUANTIZE", quantized, result)):
             op = made("Operator", opcodeIndex=self._code(kind), inputs=[taken], outputs=[computed])
             self._operators.append(op)

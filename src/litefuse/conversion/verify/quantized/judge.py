@@ -8,7 +8,7 @@ whole runs that round as the file does. Constants are compared with those of the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -156,10 +156,12 @@ class Judged(NamedTuple):
 
     Attributes:
         outputs: The error of each output that it explains, by name, as the error of an output is measured.
+        clipped: The part of it that numbers beyond the ranges of the file make, which become the ends of these.
         ops: The results of ops, by the indices of the tensors.
     """
 
     outputs: dict[str, float]
+    clipped: dict[str, float]
     ops: dict[int, OpJudgement]
 
 
@@ -175,7 +177,7 @@ def judge(job: JudgeJob, announce: Callable[[str], None]) -> Judged:
     announce("judge the ops")
     ops = judging.ops()
     announce("judge the outputs")
-    return Judged(judging.outputs(announce), ops)
+    return Judged(*judging.outputs(announce), ops)
 
 
 class _Judging:
@@ -236,17 +238,23 @@ class _Judging:
         judgements = [(index, self._of_own(index, value)) for index, value in made.items() if index in self._steps]
         copy = self._cut(self._original)
         made = self._computed(copy, copy.content(), self._original)
+        # An original that is trained for integers rounds, and clips, what its ops take.
+        trained = {index: self._rounded(index, value) for index, value in self._original.items()}
+        again = self._computed(copy, copy.content(), trained)
+        clips = set[int]()
         noises: dict[int, list[npt.NDArray[Any]]] = {}
         for seed in range(_DRAWS):
             drawn = self._computed(copy, copy.content(np.random.default_rng(seed)), self._original)
             for index, value in drawn.items():
                 if index in self._original:
                     noises.setdefault(index, []).append(_mean_squares(value - made[index]))
-        for index, value in made.items():
-            if index in self._original:
-                judgements.append((index, self._of_weights(index, value, noises[index])))
+        for index in made.keys() & self._original.keys():
+            exact, rounded = (self._of_weights(index, values[index], noises[index]) for values in (made, again))
+            if rounded.excess < exact.excess:
+                clips.update(self._tensors[index].operands)
+            judgements.append((index, rounded if rounded.excess < exact.excess else exact))
         if self._job.job.is_given:
-            judgements += self._narrow_ranges()
+            judgements += self._narrow_ranges(clips)
         if self._job.original is not None:
             key = self._job.calls[-1].signature
             for index, excess, fault in faulty_constants(self._side, ComparedModel.of(self._job.original), key):
@@ -288,9 +296,9 @@ class _Judging:
             fault = f"off by {off[worst]:.2g} where rounded weights explain {noise[worst]:.2g}"
         return OpJudgement(float(excess[worst]), fault)
 
-    def _narrow_ranges(self) -> Iterator[tuple[int, OpJudgement]]:
-        """Yields tensors whose ranges are narrower than the original's numbers, if few are."""
-        ranges = [index for index in self._steps.keys() & self._original.keys() if index in self._tensors]
+    def _narrow_ranges(self, clips: Collection[int]) -> Iterator[tuple[int, OpJudgement]]:
+        """Yields tensors whose ranges are narrower than the original's numbers, if few are; not those it clips, too."""
+        ranges = [*(self._steps.keys() & self._original.keys() & self._tensors.keys() - {*clips})]
         beyond = {index: count for index in ranges if (count := self._beyond(index))}
         if len(beyond) > _TENSORS_BEYOND:
             return
@@ -330,8 +338,8 @@ class _Judging:
                 stale.add(tensor.index)
         return stale
 
-    def outputs(self, announce: Callable[[str], None]) -> dict[str, float]:
-        """Returns the error of each output that quantization explains, in the last call."""
+    def outputs(self, announce: Callable[[str], None]) -> tuple[dict[str, float], dict[str, float]]:
+        """Returns the error of each output that quantization explains, in the last call, and that of clipping alone."""
         exact = self._called(FloatCopy(self._side, self._graph).content())
         largest = {index: float(np.abs(value).max(initial=0.0)) for index, value in self._own.items()}
         copy = FloatCopy(self._side, self._graph, rounded=True, largest=largest)
@@ -340,7 +348,10 @@ class _Judging:
             announce(Step(f"judge the outputs: run {seed + 1} of {_OUTPUT_DRAWS}", seed, _OUTPUT_DRAWS))
             for name, value in self._called(copy.content(np.random.default_rng(seed))).items():
                 errors[name] = max(errors.get(name, 0.0), difference(value, exact[name]).error)
-        return {name: error + self._by_tables for name, error in errors.items()}
+        free = FloatCopy(self._side, self._graph, rounded=True, clipped=False, largest=largest)
+        inside, whole = self._called(copy.content()), self._called(free.content())
+        clipped = {name: difference(value, whole[name]).error for name, value in inside.items()}
+        return {name: error + self._by_tables for name, error in errors.items()}, clipped
 
     def _called(self, content: bytes) -> Arrays:
         interpreter = self._interpreter(content)
