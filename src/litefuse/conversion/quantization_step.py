@@ -22,8 +22,8 @@ from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
 from litefuse.support import report as reports
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.report import Report
 

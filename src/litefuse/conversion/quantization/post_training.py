@@ -62,8 +62,8 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file, edit_file
 from litefuse.litert.runtime.schema_objects import op_name, tensor_name
 from litefuse.litert.targets import TargetTraits, traits_of
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.report.quantized import MixedPrecision
 
 # Why LSTM ops stay in floating point in forms that quantize activations otherwise.
