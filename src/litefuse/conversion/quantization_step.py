@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,7 +134,11 @@ def _quantized(
     from litefuse.conversion.quantization.integer_composites import take_conversions_in
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
-    from litefuse.conversion.quantization.runtime_forms import fuse_activations, limit_selections
+    from litefuse.conversion.quantization.runtime_forms import (
+        convert_through_float,
+        fuse_activations,
+        limit_selections,
+    )
     from litefuse.conversion.quantization.tables import look_rows_up, separate_shapes
     from litefuse.litert.export.edited_file import Edit, edit_file
 
@@ -169,6 +174,7 @@ def _quantized(
         edit_file(target, lambda model: take_conversions_in(model, is_generated))
         if oldest is None:
             return form, difference, ""
+        edit_file(target, partial(convert_through_float, limit=oldest))
         with content_of(target) as content:
             newer = newer_ops(content, oldest)
         if not newer:

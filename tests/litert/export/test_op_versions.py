@@ -405,11 +405,13 @@ def is_loaded(name: str, version: int) -> bool:
         ([("TRANSPOSE", 7)], "LiteRT 1.2 or newer; TensorFlow Lite 2.15 or newer", "2.15.0"),
         ([("UNIDIRECTIONAL_SEQUENCE_LSTM", 1)], "LiteRT 1.0 or newer; TensorFlow Lite 1.13.1 or newer", "1.13.1"),
         ([("ADD", 6)], "LiteRT 2.2 or newer", "2.23.0"),
+        ([("QUANTIZE", 2)], "LiteRT 1.0 or newer; TensorFlow Lite 1.15 or newer", "1.15.0"),
+        ([("QUANTIZE", 2, ("FLOAT32", "INT16")), ("QUANTIZE", 2, ("INT8", "INT16"))], "LiteRT 2.2 or newer", "2.22.0"),
         ([("OF_LATER_TIMES", 3)], "LiteRT 1.0 or newer; TensorFlow Lite 1.5 or newer", "1.5.0"),
     ],
 )
-def test_least_runtimes(codes: list[tuple[str, int]], text: str, recorded: str) -> None:
-    runtime = least_runtime(codes)
+def test_least_runtimes(codes: list[tuple[Any, ...]], text: str, recorded: str) -> None:
+    runtime = least_runtime((*code, ("", ""))[:3] for code in codes)
     assert (str(runtime), runtime.recorded) == (text, recorded)
 
 

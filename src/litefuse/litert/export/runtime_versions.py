@@ -194,6 +194,10 @@ def _text(version: _Version) -> str:
 
 #: What every runtime has.
 NO_RUNTIME = Runtime((1, 5), (1, 0))
+# What came later under the version of older forms, by the types of operand and result.
+_LATER_FORMS = MappingProxyType(
+    dict.fromkeys((("QUANTIZE", "INT8", "INT16"), ("QUANTIZE", "UINT8", "INT16")), Runtime((2, 22), (2, 2)))
+)
 
 
 class RuntimeLimit(NamedTuple):
@@ -249,16 +253,17 @@ def _table() -> Mapping[tuple[str, int], Runtime]:
     return first
 
 
-def first_runtime(op: str, version: int) -> Runtime:
+def first_runtime(op: str, version: int, types: tuple[str, str] = ("", "")) -> Runtime:
     """Returns the first releases with a version of an op; all of them for an op that the table lacks.
 
     Args:
         op: Its name in the schema.
         version: The version.
+        types: The schema's names of the types of its first operand and its first result.
     """
-    return _table().get((op, version), NO_RUNTIME)
+    return _table().get((op, version), NO_RUNTIME).joined(_LATER_FORMS.get((op, *types), NO_RUNTIME))
 
 
-def least_runtime(codes: Iterable[tuple[str, int]]) -> Runtime:
-    """Returns the first releases that have all of some ops, by names and versions."""
-    return functools.reduce(Runtime.joined, (first_runtime(*code) for code in codes), NO_RUNTIME)
+def least_runtime(forms: Iterable[tuple[str, int, tuple[str, str]]]) -> Runtime:
+    """Returns the first releases that have all of some ops, by names, versions and types."""
+    return functools.reduce(Runtime.joined, (first_runtime(*form) for form in forms), NO_RUNTIME)
