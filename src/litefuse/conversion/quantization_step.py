@@ -93,12 +93,6 @@ def quantize_file(
 ) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Quantizes the model in a file in place; returns the report and the new summary.
 
-    Args:
-        path: The file.
-        job: The conversion, with a form of quantization.
-        summary: What is in the file.
-        announce: Called with the progress.
-
     Raises:
         LitefuseError: The model cannot be quantized like this.
         QuantizationError: The result is not what was required.

@@ -62,11 +62,6 @@ class RecordedSamples:
 def record(samples: Iterable[Sample], path: Path, on_sample: Callable[[], None] = lambda: None) -> RecordedSamples:
     """Writes samples to a file as they come.
 
-    Args:
-        samples: The samples, which are read once.
-        path: The file.
-        on_sample: Called after each of them.
-
     Raises:
         LitefuseError: There are none, or the disk is full.
     """

@@ -97,13 +97,7 @@ MOVING: Mapping[str, Moving] = {
 
 
 def rule_of(model: Any, op: Any, bits: int) -> IntegerRule | None:
-    """Returns what an op's kernel takes as integers of so many bits; None if it takes none, or the quantizer knows it.
-
-    Args:
-        model: The model, as the schema's objects.
-        op: An op.
-        bits: The bits of activations.
-    """
+    """Returns what an op's kernel takes as integers of so many bits; None for none, and if the quantizer knows it."""
     code = model.operatorCodes[op.opcodeIndex]
     kind = op_name(code)
     if kind == "CUSTOM":

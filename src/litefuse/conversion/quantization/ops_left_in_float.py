@@ -140,11 +140,6 @@ PREPARES = "it prepares boxes or scores for a suppression, which computes in flo
 def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
     """Returns the ops of a model that no form of integers computes.
 
-    Args:
-        model: The model, as the schema's objects.
-        ranges: The ranges of its tensors.
-        bits: The bits of activations.
-
     Returns:
         The reasons, by the names of the ops' first results.
     """

@@ -189,12 +189,6 @@ def calls_by_specs(
 ) -> Calls:
     """Converts samples to calls of some signatures, see :func:`calls_of`.
 
-    Args:
-        samples: The samples.
-        specs: The inputs of each signature of the model.
-        wanted: The keys of the signatures.
-        model: The model, its file or its content.
-
     Raises:
         InterpreterError: As :func:`calls_of` does.
     """

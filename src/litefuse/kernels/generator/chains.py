@@ -254,13 +254,7 @@ _NO_ATTRIBUTES = bytes(cast("bytes", flexbuffers.Dumps({})))
 
 
 def outline(path: Path, target: Path, chains: Sequence[Chain]) -> None:
-    """Writes a model's file with composites in the place of chains of its ops.
-
-    Args:
-        path: The file that the chains were found in.
-        target: The file to write.
-        chains: The chains.
-    """
+    """Writes a model's file with composites in the place of chains of its ops."""
     shutil.copyfile(path, target)
     edit_file(target, lambda model: _Outlining(model).apply(chains))
 

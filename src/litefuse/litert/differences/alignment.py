@@ -111,12 +111,6 @@ def aligned(
     First those of one kind whose results have the same name, one that the original gave; then those that compute the
     same from the same; then, between the pairs in order, the longest common sequences of kind, layer and type of the
     result, of kind and layer, and of kind alone; at last those whose results have the same name, whatever they are.
-
-    Args:
-        a: The first file.
-        b: The second file.
-        graphs: The subgraphs' indices.
-        fingerprints: The fingerprints of both files.
     """
     first, second = a.operators[graphs[0]], b.operators[graphs[1]]
     pairs = _Pairs(len(first), len(second))

@@ -336,10 +336,6 @@ def types_of(graph: Graph, op: Op) -> tuple[str, str]:
 def least_version(graph: Graph, op: Op) -> int:
     """Returns the least version of an op in the form that it has.
 
-    Args:
-        graph: The graph that the op is in.
-        op: The op, of LiteRT's own.
-
     Returns:
         The version; 1 for an op that has had no other.
     """

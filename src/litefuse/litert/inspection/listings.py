@@ -84,14 +84,7 @@ def operator_sections(
     *,
     everything: bool = False,
 ) -> list[Section]:
-    """Returns a section for each subgraph with its operators: name, layer, types of operands and results, options.
-
-    Args:
-        subgraphs: The model's subgraphs.
-        operators: Its operators.
-        tensors: Its tensors.
-        everything: Whether names, operands and options are in full.
-    """
+    """Returns a section for each subgraph with its operators: name, layer, types of operands and results, options."""
     known = {(tensor.subgraph, tensor.index): tensor for tensor in tensors}
     groups = _by_subgraph(operators)
     sections: list[Section] = []
@@ -283,12 +276,7 @@ def _sized(rows: Sequence[tuple[str, str, int]], total: int, *, everything: bool
 
 
 def tensor_sections(tensors: Sequence[StoredTensor], *, everything: bool = False) -> list[Section]:
-    """Returns the sections: the tensors of each dtype, and those that are quantized.
-
-    Args:
-        tensors: The tensors.
-        everything: Whether to list all quantized tensors.
-    """
+    """Returns the sections: the tensors of each dtype, and those that are quantized."""
     if not tensors:
         return []
     counts = Counter(tensor.dtype for tensor in tensors)

@@ -64,11 +64,7 @@ class Variable:
 
 
 def variables_of(model: Any) -> list[Variable]:
-    """Returns the variables of a model that are float32.
-
-    Args:
-        model: The model, as the schema's objects.
-    """
+    """Returns the variables of a model that are float32."""
     graphs = editors_of(model)
     called = {int(signature.subgraphIndex) for signature in model.signatureDefs or ()}
     called |= {
