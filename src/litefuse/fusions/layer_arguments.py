@@ -152,12 +152,7 @@ GATE_NAMES = {"i": "input", "f": "forget", "c": "cell", "o": "output"}
 
 
 def usual_gates(attributes: Mapping[str, Any], letters: str) -> str:
-    """Returns the default order of the gates, if the attribute ``gates`` is missing.
-
-    Args:
-        attributes: The composite's attributes.
-        letters: The letters of the existing gates.
-    """
+    """Returns the default order of the gates, if the attribute ``gates`` is missing."""
     order = "icfo" if attributes.get("joint_kernel") else "ifco"
     return "".join(letter for letter in order if letter in letters)
 

@@ -77,12 +77,7 @@ class Chain:
 
 
 def find_chains(graphs: Sequence[Body], taken: Collection[str] = ()) -> list[Chain]:
-    """Finds chains: those with the most ops that XNNPACK leaves first, then the longest.
-
-    Args:
-        graphs: The graphs of the signatures.
-        taken: The names of composites that there are.
-    """
+    """Finds chains: those with the most ops that XNNPACK leaves first, then the longest."""
     chains = [chain for graph in graphs for chain in _Groups(graph).chains()]
     chains.sort(key=lambda chain: (-chain.left_by_xnnpack, -len(chain.ops)))
     names: dict[object, str] = {}

@@ -99,13 +99,7 @@ def operator_sections(
 def stored_tensor_sections(
     subgraphs: Sequence[SubgraphFacts], tensors: Iterable[StoredTensor], *, everything: bool = False
 ) -> list[Section]:
-    """Returns a section for each subgraph with its tensors: name, type, role, bytes, scales and zero points.
-
-    Args:
-        subgraphs: The model's subgraphs.
-        tensors: Its tensors.
-        everything: Whether names are in full.
-    """
+    """Returns a section for each subgraph with its tensors: name, type, role, bytes, scales and zero points."""
     groups = _by_subgraph(tensors)
     sections: list[Section] = []
     for number, subgraph in enumerate(subgraphs):
@@ -131,14 +125,7 @@ def stored_tensor_sections(
 def size_sections(
     sizes: FileSizes | None, tensors: Iterable[StoredTensor], total: int, *, everything: bool = False
 ) -> list[Section]:
-    """Returns the bytes by layer and dtype, which add up to the file, and the largest tensors.
-
-    Args:
-        sizes: The bytes of the model's parts.
-        tensors: Its tensors.
-        total: The bytes of the file.
-        everything: Whether all layers and all constants are listed, with their whole names.
-    """
+    """Returns the bytes by layer and dtype, which add up to the file, and the largest tensors."""
     if sizes is None:
         return []
     layers = sizes.layers if everything else sizes.layers[:_LISTED_LAYERS]
