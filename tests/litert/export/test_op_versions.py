@@ -411,7 +411,7 @@ def is_loaded(name: str, version: int) -> bool:
     ],
 )
 def test_least_runtimes(codes: list[tuple[Any, ...]], text: str, recorded: str) -> None:
-    runtime = least_runtime((*code, ("", ""))[:3] for code in codes)
+    runtime = least_runtime((code[0], code[1], code[2] if code[2:] else ("", "")) for code in codes)
     assert (str(runtime), runtime.recorded) == (text, recorded)
 
 

@@ -23,8 +23,9 @@ _POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
 # The result of these has the scale of the operand, as well.
 _WHOLE = {kind for kind, moving in MOVING.items() if moving.handed_on == "all"}
 # Who reads nothing of an operand beyond the range of the result: limits, and what takes parts and moves them.
-_WITHIN = {"RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1"}
-_WITHIN |= {kind for kind, moving in MOVING.items() if moving.handed_on != "others"}
+_WITHIN = {"RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1"}.union(
+    kind for kind, moving in MOVING.items() if moving.handed_on != "others"
+)
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
 _TIMES = 4.0

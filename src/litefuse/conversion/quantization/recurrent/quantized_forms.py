@@ -85,7 +85,7 @@ def integers_of(values: npt.NDArray[Any], scale: Scale, dtype: str) -> npt.NDArr
 
     XNNPACK multiplies with the inverse of the scale, in float32, and rounds halves to even.
     """
-    limits, inverse = np.iinfo(dtype), np.float32(1) / np.float32(scale.scale)
+    limits, inverse = np.iinfo(dtype), np.reciprocal(np.array(scale.scale, np.float32))
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.rint(values.astype(np.float32) * inverse) + np.float32(scale.zero)
     # Kernels of symmetric int16 take no -32768.
