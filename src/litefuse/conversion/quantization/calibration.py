@@ -157,10 +157,6 @@ def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
 class _Observed:
     """The native interpreter, observed while it runs.
 
-    Args:
-        interpreter: The interpreter.
-        binding: What its runner calls.
-
     Attributes:
         ranges: The ranges of the last run, by the tensors' names.
     """

@@ -29,14 +29,7 @@ _CAST = frozenset({"bool", "int32", "int64"})
 
 
 class IntegerGraph(GraphEditor):
-    """A subgraph whose ops are given integers. Its list of ops is out of date until it is finished.
-
-    Args:
-        model: The model, an object of the schema.
-        graph: The subgraph's index.
-        bits: The bits of activations.
-        ranges: The ranges of its tensors.
-    """
+    """A subgraph whose ops are given integers. Its list of ops is out of date until it is finished."""
 
     def __init__(self, model: Any, graph: int, bits: int, ranges: Ranges) -> None:
         super().__init__(model, graph)

@@ -69,9 +69,6 @@ _WHERE_UNKNOWN = (
 class WatchedManager:
     """A recipe manager of litert-quantizer that knows which op it was last asked about.
 
-    Args:
-        manager: The recipe manager.
-
     Attributes:
         op: The op's kind, as litert-quantizer names it, and its results, each followed by a semicolon; None for none.
     """

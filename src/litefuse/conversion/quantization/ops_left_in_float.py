@@ -34,9 +34,6 @@ def masked_tensors(model: Any, ranges: Ranges, bodies: Collection[int] = ()) -> 
         model: The model, as the schema's objects.
         ranges: The ranges of its tensors, which may be infinite.
         bodies: The bodies of loops that are searched too.
-
-    Returns:
-        The tensors' names.
     """
     names: set[str] = set()
     for number in {*bodies, *(int(signature.subgraphIndex) for signature in model.signatureDefs or ())}:

@@ -95,9 +95,6 @@ class _Pieces:
         spec: The input.
         where: The archive.
 
-    Attributes:
-        count: The number of samples.
-
     Raises:
         InterpreterError: The array is not a series of samples.
     """

@@ -39,9 +39,6 @@ class Fingerprints:
 
     An operator's is made from its name, version, options, the types of its results, what its subgraphs compute, and
     the fingerprints of its inputs: of constants their values, of inputs of the subgraph their positions.
-
-    Args:
-        side: The file.
     """
 
     def __init__(self, side: ComparedModel) -> None:

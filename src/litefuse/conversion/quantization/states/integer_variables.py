@@ -20,12 +20,7 @@ _APART = "this state is kept in floating point, or has masks among its numbers"
 
 
 class _Form(NamedTuple):
-    """The integers of a variable.
-
-    Attributes:
-        dtype: Their dtype.
-        scale: Their scale.
-    """
+    """The integers of a variable."""
 
     dtype: str
     scale: Scale

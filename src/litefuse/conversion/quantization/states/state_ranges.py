@@ -19,12 +19,7 @@ _MASK = 1e30
 
 
 class _Move(NamedTuple):
-    """An op that hands numbers on.
-
-    Attributes:
-        operands: Whose, the names of tensors.
-        results: To what.
-    """
+    """An op that hands numbers on."""
 
     operands: Sequence[str]
     results: Sequence[str]

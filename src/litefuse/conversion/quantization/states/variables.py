@@ -14,12 +14,7 @@ _ELSEWHERE = "a loop or a branch reads or writes this state, in floating point"
 
 
 class Access(NamedTuple):
-    """An op that reads or writes a variable.
-
-    Attributes:
-        graph: Its subgraph.
-        op: The op.
-    """
+    """An op that reads or writes a variable."""
 
     graph: GraphEditor
     op: Any
