@@ -194,9 +194,18 @@ def _text(version: _Version) -> str:
 
 #: What every runtime has.
 NO_RUNTIME = Runtime((1, 5), (1, 0))
-# What came later under the version of older forms, by the types of operand and result.
+# What came later under the version of older forms, by the types of the first operand and the first result: seen by
+# calling the integer forms of ops in the same releases, and in TensorFlow 2.14 and 2.21.
 _LATER_FORMS = MappingProxyType(
-    dict.fromkeys((("QUANTIZE", "INT8", "INT16"), ("QUANTIZE", "UINT8", "INT16")), Runtime((2, 22), (2, 2)))
+    {
+        ("DIV", "INT16", "INT16"): Runtime((2, 21), (2, 0)),
+        ("DIV", "INT8", "INT8"): Runtime((2, 22), (2, 1, 6)),
+        ("GELU", "INT16", "INT16"): Runtime((2, 21), (1, 3)),
+        ("QUANTIZE", "INT8", "INT16"): Runtime((2, 22), (2, 1, 3)),
+        ("QUANTIZE", "UINT8", "INT16"): Runtime((2, 22), (2, 1, 3)),
+        ("SUM", "INT16", "INT16"): Runtime((2, 21), (1, 3)),
+        ("TILE", "INT16", "INT16"): Runtime((2, 22), (2, 1, 3)),
+    }
 )
 
 
