@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op
     from litefuse.litert.runtime.delegate import delegate
     from litefuse.litert.runtime.interpreter import Interpreter
-    from litefuse.support.options.conversion import Checks, Debugging, Graph, Limits, Quantization
+    from litefuse.support.options.conversion import Checks, Debugging, Graph, Limits
+    from litefuse.support.options.quantization import Quantization
     from litefuse.support.report import Report
     from litefuse.support.result import ConversionResult
     from litefuse.tools.batch_runs.outcome import BatchResult

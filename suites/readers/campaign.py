@@ -46,7 +46,6 @@ class Known(NamedTuple):
 
 KNOWN: Sequence[Known] = (
     Known("tflite-runtime 2.14", "(GRU|LSTM), .*, --min.*", "a batch that changes between calls ends its loops"),
-    Known("tflite-runtime 2.14", "embedding, int16, --min.*", "it lacks QUANTIZE from int8 to int16, after a lookup"),
 )
 
 

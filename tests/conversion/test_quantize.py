@@ -12,7 +12,10 @@ from click.testing import CliRunner, Result
 
 import litefuse
 from litefuse.conversion.quantization.litert_quantizer import prepare_model
+from litefuse.litert.export.op_versions import types_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
+from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.model_reader import Model
 from litefuse.tools.cli.app import app
 from tests.litert.runtime.kernels import Double
 from tests.litert.runtime.models import DTYPES, Graph, model
@@ -245,6 +248,33 @@ def test_an_older_runtime_gets_a_form_that_it_has(
     assert quantization.weights == ("a scale for each tensor" if granularity == "tensor" else "")
     assert ("TensorFlow Lite 2.14 has no FULLY_CONNECTED version 12" in quantization.instead) == (limit == "2.14")
     check(result.path, "serving_default")
+
+
+@pytest.mark.parametrize(
+    ("limit", "direct"), [(None, True), ("litert:2.1.3", True), ("litert:2.1.2", False), ("2.14", False)]
+)
+def test_an_older_runtime_converts_integers_through_float(tmp_path: Path, limit: str | None, direct: bool) -> None:
+    """LiteRT below 2.1.3 lacks QUANTIZE from int8, which a lookup gives, to int16."""
+    rng = np.random.default_rng(3)
+    table, factors = (rng.normal(size=shape).astype(np.float32) for shape in ((50, 6), (6,)))
+    graph = Graph()
+    ids, found = graph.input("ids", [4], np.int32, signature=[-1]), graph.tensor("rows", [4, 6], signature=[-1, 6])
+    graph.builtin("EMBEDDING_LOOKUP", [ids, graph.tensor("table", table.shape, value=table)], [found])
+    y = graph.output("y", [4, 6], signature=[-1, 6])
+    graph.builtin("MUL", [found, graph.tensor("factors", [6], value=factors)], [y])
+    before = written(tmp_path / "before.tflite", model(graph))
+    samples = [{"ids": rng.integers(0, 50, 4).astype(np.int32)} for _ in range(20)]
+    result = litefuse.quantize(before, litefuse.Quantization("int16", samples=samples), min_runtime=limit)
+    read = Model(result.path.read_bytes()).graphs[0]
+    forms = [(op.name, *types_of(read, op)) for op in read.ops]
+    assert (("QUANTIZE", "INT8", "INT16") in forms) is direct
+    assert (("DEQUANTIZE", "INT8", "FLOAT32") in forms) is not direct
+    assert runtime_of_file(result.path).startswith("LiteRT 2.1.3" if direct else "LiteRT 1.0")
+    runner = Interpreter(result.path).get_signature_runner()
+    for count in (4, 7, 0, 4):
+        taken = rng.integers(0, 50, count).astype(np.int32)
+        tolerance = np.abs(factors).max() * np.abs(table).max() / 127
+        np.testing.assert_allclose(runner(ids=taken)["y"], table[taken] * factors, atol=tolerance)
 
 
 def test_a_runtime_that_lacks_an_op_is_refused(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ from litefuse.litert.runtime.kernel_pack import by_kernel
 from litefuse.litert.runtime.transfer import unpickle_kernels
 from litefuse.litert.targets import traits_of
 from litefuse.support import report as reports
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.plug_ins.entry_points import take_plug_ins
 from litefuse.support.report import Report
 
@@ -92,12 +93,6 @@ def quantize_file(
 ) -> tuple[reports.QuantizationReport, ModelSummary]:
     """Quantizes the model in a file in place; returns the report and the new summary.
 
-    Args:
-        path: The file.
-        job: The conversion, with a form of quantization.
-        summary: What is in the file.
-        announce: Called with the progress.
-
     Raises:
         LitefuseError: The model cannot be quantized like this.
         QuantizationError: The result is not what was required.
@@ -133,7 +128,11 @@ def _quantized(
     from litefuse.conversion.quantization.integer_composites import take_conversions_in
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
-    from litefuse.conversion.quantization.runtime_forms import fuse_activations, limit_selections
+    from litefuse.conversion.quantization.runtime_forms import (
+        convert_through_float,
+        fuse_activations,
+        limit_selections,
+    )
     from litefuse.conversion.quantization.tables import look_rows_up, separate_shapes
     from litefuse.litert.export.edited_file import Edit, edit_file
 
@@ -179,6 +178,7 @@ def _quantized(
         edit_file(target, lambda model: take_conversions_in(model, is_generated))
         if oldest is None:
             return chosen, difference, instead
+        edit_file(target, partial(convert_through_float, limit=oldest))
         with content_of(target) as content:
             newer = newer_ops(content, oldest)
         if not newer:

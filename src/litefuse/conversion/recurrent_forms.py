@@ -32,11 +32,6 @@ def convert_to_smallest(
     That is the one whose file and arena take the fewest bytes together; if it runs none, the first. Where tflite-micro
     is not installed, its table of ops answers, and the file alone counts.
 
-    Args:
-        job: The conversion, for one variant of tflite-micro.
-        run: Converts a model.
-        on_step: Called with each step.
-
     Raises:
         ConversionError: The model cannot be converted in any form; this is the error of the first.
         QuantizationError: Likewise.

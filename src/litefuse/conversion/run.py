@@ -114,10 +114,6 @@ def run_job(job: ConversionJob, announce: Callable[[str], None]) -> Report:
 def run_conversion(job: ConversionJob, announce: Callable[[str], None] = lambda _: None) -> Report:
     """Converts a SavedModel in this process, with the fusions that are registered here.
 
-    Args:
-        job: The conversion.
-        announce: Called with the name of each step at its start.
-
     Raises:
         LitefuseError: The model cannot be read, converted or written.
     """

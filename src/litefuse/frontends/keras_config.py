@@ -61,10 +61,6 @@ class _Place(NamedTuple):
 def parse_config(content: bytes | str, where: str) -> Any:
     """Parses a configuration.
 
-    Args:
-        content: JSON.
-        where: The file, for errors.
-
     Raises:
         LitefuseError: It is too large, nested too deep or not JSON.
     """

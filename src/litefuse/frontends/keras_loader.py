@@ -33,10 +33,6 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
     Keras reads it; see ``keras_config``, ``keras_archive`` and ``keras_hdf5``. Keras's own safe mode is on as well.
     Classes and functions that are not Keras's come from the code that the user named.
 
-    Args:
-        job: The file, the folder and the code.
-        announce: Called with the name of each step at its start.
-
     Raises:
         LitefuseError: Keras or TensorFlow is missing, or Keras is too old; the file is damaged, has no model, or is
             rejected; the model needs classes that Keras does not have.

@@ -18,9 +18,6 @@ _WEIGHTS = ("tf_model.h5", "tf_model.h5.index.json", "model.safetensors", "model
 def refuse_pretrained(path: Path) -> None:
     """Raises an error that says how to convert a pretrained model, if a path is its folder or its file of weights.
 
-    Args:
-        path: Any path.
-
     Raises:
         LitefuseError: It is one.
     """

@@ -59,13 +59,7 @@ def only_last(composite: Composite) -> bool:
 
 
 def argument_problem(composite: Composite, expected: Sequence[Argument], op: str) -> str | None:
-    """Returns why a composite does not have a layer's interface ``f(inputs, states, weights) -> (outputs, states)``.
-
-    Args:
-        composite: The composite.
-        expected: Its arguments.
-        op: The op that is to replace it, for messages.
-    """
+    """Returns why a composite does not have a layer's interface ``f(inputs, states, weights) -> (outputs, states)``."""
     kinds, results = composite.arg_types, composite.result_tensor_types
     states = sum(1 for argument in expected if not argument.is_weight) - 1
     if len(kinds) != len(expected) or len(results) != 1 + states:
@@ -149,13 +143,7 @@ def faster_than(op: str, what: str = "the loop", above: int | None = None) -> st
 
 
 def unrolled_is_faster(composite: str, units: int, steps: int) -> bool:
-    """Whether an unrolled layer runs faster than its fused op, for a batch of one and as many inputs as units.
-
-    Args:
-        composite: The name of the layer's composite.
-        units: Its units.
-        steps: Its steps.
-    """
+    """Whether an unrolled layer runs faster than its fused op, for a batch of one and as many inputs as units."""
     return composite in _GATES and 2 * _GATES[composite] * units**2 * steps <= _UNROLLED_WEIGHTS
 
 
@@ -164,12 +152,7 @@ GATE_NAMES = {"i": "input", "f": "forget", "c": "cell", "o": "output"}
 
 
 def usual_gates(attributes: Mapping[str, Any], letters: str) -> str:
-    """Returns the default order of the gates, if the attribute ``gates`` is missing.
-
-    Args:
-        attributes: The composite's attributes.
-        letters: The letters of the existing gates.
-    """
+    """Returns the default order of the gates, if the attribute ``gates`` is missing."""
     order = "icfo" if attributes.get("joint_kernel") else "ifco"
     return "".join(letter for letter in order if letter in letters)
 

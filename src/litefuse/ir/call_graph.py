@@ -137,10 +137,6 @@ def called_by(by_symbol: Mapping[str, func.FuncOp], name: str) -> set[str]:
 def callees_first(by_symbol: Mapping[str, func.FuncOp], calls: Mapping[str, Iterable[str]] | None = None) -> list[str]:
     """Returns the symbols in an order in which callees come before their callers.
 
-    Args:
-        by_symbol: The functions.
-        calls: The callees of each function, if known.
-
     Raises:
         GraphError: Functions call each other in a cycle.
     """

@@ -35,11 +35,7 @@ def check_engine() -> None:
 
 
 def missing_engine(error: ImportError) -> MissingEngineError:
-    """Returns the error for an engine that cannot be imported.
-
-    Args:
-        error: What the import raised.
-    """
+    """Returns the error for an engine that cannot be imported."""
     if not isinstance(error, ModuleNotFoundError) or (error.name or "").partition(".")[0] != _MODULE:
         return MissingEngineError(
             f"the lowering engine, litert-converter, cannot be loaded: {error}",

@@ -95,11 +95,6 @@ def visit_ops(module: ir.Module, visitors: Mapping[str, Visitor], *, nested: boo
     What a visitor emits stands before the op, at its location. An op whose results get other values is erased (None
     instead of a value: the result has no uses). A visitor that answers by itself may erase its op, but no other op
     that is visited.
-
-    Args:
-        module: The module.
-        visitors: The visitor of each op, by its name.
-        nested: Whether ops in regions are visited.
     """
     modified = False
     for op in [op for op in all_operations(module, nested=nested) if op.name in visitors]:
@@ -121,11 +116,6 @@ def op_names(module: ir.Module) -> set[str]:
 
 def run_passes(module: ir.Module, passes: Iterable[Pass], on_pass: Callable[[str], None] = lambda _: None) -> bool:
     """Runs passes in order and verifies the module after each one that changed it; returns whether any did.
-
-    Args:
-        module: The module.
-        passes: The passes.
-        on_pass: Called with each pass's name before it runs.
 
     Raises:
         GraphError: A pass left an invalid module; the message names the pass and those before it.

@@ -52,8 +52,8 @@ def dense(weights: _Array, *, input_name: str = "x") -> Graph:
     return graph
 
 
-def masked_scores(mask: Sequence[float]) -> Graph:
-    """The softmax of scores ``[1, n]`` twice as large, to which a constant mask is added."""
+def masked_scores(mask: Sequence[float], *, squeezed: bool = False) -> Graph:
+    """The softmax of scores ``[1, n]`` twice as large, to which a constant mask is added; squeezed: of rank 3."""
     count = len(mask)
     graph = Graph()
     x = graph.input("x", [1, count])
@@ -62,6 +62,11 @@ def masked_scores(mask: Sequence[float]) -> Graph:
     scores, masked = graph.tensor("scores", [1, count]), graph.tensor("masked", [1, count])
     y = graph.output("y", [1, count])
     graph.builtin("MUL", [x, two], [scores])
-    graph.builtin("ADD", [scores, added], [masked])
+    if squeezed:
+        whole = graph.tensor("whole", [1, 1, count])
+        graph.builtin("ADD", [scores, graph.tensor("wide mask", [1, 1, count], value=[[mask]])], [whole])
+        graph.builtin("SQUEEZE", [whole], [masked], squeezeDims=[0])
+    else:
+        graph.builtin("ADD", [scores, added], [masked])
     graph.builtin("SOFTMAX", [masked], [y], beta=1.0)
     return graph

@@ -25,7 +25,7 @@ from litefuse.conversion.quantization.dataset import (
     samples_in,
 )
 from litefuse.errors import EngineCrashError, LitefuseError
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 
 X = np.arange(3, dtype=np.float32)
 

@@ -12,8 +12,8 @@ from litefuse.conversion.quantization.difference import Difference
 from litefuse.conversion.quantization.float_ops import ops_by_kind, require_integer
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.errors import QuantizationError
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.report.quantized import FloatOp, OpKinds
 from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.litert.runtime.models import Graph, model

@@ -15,7 +15,7 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime import custom_op as registry
 from litefuse.litert.runtime.custom_op import CustomOp, TensorSpec, custom_op, kernels_by_name
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.report.quantized import FloatOp
 from tests.conversion.quantization.models import saved, take_samples
 from tests.every import every

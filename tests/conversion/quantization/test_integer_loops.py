@@ -19,8 +19,8 @@ from litefuse.errors import QuantizationError
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.export.editor import editors_of
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.report.quantized import QuantizationReport
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph

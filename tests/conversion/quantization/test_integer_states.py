@@ -22,7 +22,7 @@ from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.litert.runtime.schema_objects import dtype_of
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 

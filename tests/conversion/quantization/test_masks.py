@@ -84,9 +84,12 @@ def test_graphs_that_are_no_signatures_are_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize("form", ["int8", "int16"])
-@pytest.mark.parametrize("mask", [[0, -1e9, 0, 0], [0, 0, -3e38, -10000]])
-def test_masks_before_softmax_become_integers(tmp_path: Path, mask: list[float], form: Any) -> None:
-    before, after = saved(tmp_path / "before.tflite", masked_scores(mask)), tmp_path / "after.tflite"
+@pytest.mark.parametrize(
+    ("mask", "squeezed"), [([0, -1e9, 0, 0], False), ([0, 0, -3e38, -10000], False), ([0, -1e9, 0, 0], True)]
+)
+def test_masks_before_softmax_become_integers(tmp_path: Path, mask: list[float], squeezed: bool, form: Any) -> None:
+    graph, after = masked_scores(mask, squeezed=squeezed), tmp_path / "after.tflite"
+    before = saved(tmp_path / "before.tflite", graph)
     rows = [np.random.default_rng(seed).normal(size=(1, 4)).astype(np.float32) for seed in range(16)]
     found = quantize_model(before, after, form, take_samples(rows))
     assert found.floats == ()

@@ -13,7 +13,7 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.model_reader import Model
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.report.quantized import MixedPrecision
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph

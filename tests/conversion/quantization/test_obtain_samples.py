@@ -17,7 +17,7 @@ from litefuse.conversion.quantization.image_samples import scales_itself
 from litefuse.conversion.quantization.samples import calls_of, kind_of_calls
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.model_reader import Model
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 from litefuse.tools.demo import SAVED_MODEL
 from tests.conversion.quantization.models import saved, scaled
 from tests.litert.runtime.models import Graph, model

@@ -17,8 +17,8 @@ from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.scales import QuantizationParameters
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QUANTIZATIONS, QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 

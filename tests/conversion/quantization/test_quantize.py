@@ -17,8 +17,8 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from tests.conversion.quantization.models import dense, masked_scores, saved, take_samples
 from tests.conversion.quantization.test_recurrent import STEPS, lstm
 from tests.litert.runtime.models import Graph

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ai_edge_litert import schema_py_generated as schema
 
 from litefuse.conversion.quantization.recurrent.inner_ranges import InnerRanges
 from litefuse.conversion.quantization.recurrent.operands import (
@@ -21,12 +22,14 @@ from litefuse.conversion.quantization.recurrent.operands import (
 from litefuse.conversion.quantization.recurrent.quantized_forms import (
     asymmetric,
     constants_of,
+    integers_of,
     make_hybrid,
     make_integers,
     symmetric,
 )
 from litefuse.litert.export.editor import GraphEditor, Scale
-from litefuse.litert.runtime.schema_objects import objects_of
+from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.schema_objects import flatbuffer_of, objects_of
 from tests.conversion.quantization.test_integer_composites import ops_of
 from tests.conversion.quantization.test_needless_conversions import integers
 from tests.conversion.quantization.test_recurrent import lstm
@@ -243,3 +246,27 @@ def test_weights_alone() -> None:
     assert {*value.reshape(-1).tolist()} == {127}
     assert op.builtinOptions.asymmetricQuantizeInputs
     assert editor.model.operatorCodes[op.opcodeIndex].version == 3
+
+
+@pytest.mark.parametrize("scale", [Scale(0.05, 3), Scale(0.0123, -7), Scale(0.25), Scale(1e-3, 11)])
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_the_integers_are_those_of_quantize(scale: Scale, dtype: str) -> None:
+    """A division by these scales, or one in float64, rounds some of the halves otherwise."""
+    scale = scale if dtype == "int8" else Scale(scale.scale)
+    halves = (np.arange(-200, 200) + 0.5 * (dtype == "int8")) * scale.scale
+    values = np.concatenate([halves, np.random.default_rng(8).normal(size=5000)]).astype(np.float32)
+    if dtype == "int16":  # whose halves and infinities depend on the processor
+        values = values[np.abs(values / np.float32(scale.scale) % 1 - 0.5) > 1e-3]
+    else:
+        values = np.append(values, np.array([np.inf, -np.inf], np.float32))
+    graph = Graph()
+    x, y = graph.input("x", values.shape), graph.output("y", values.shape, dtype.upper())
+    graph.builtin("QUANTIZE", [x], [y])
+    loaded = objects_of(model(graph, signatures={"serve": 0}))
+    parameters = GraphEditor(loaded, 0).tensor(y).quantization = schema.QuantizationParametersT()
+    parameters.scale, parameters.zeroPoint = [scale.scale], [scale.zero]
+    expected = Interpreter(model_content=bytes(flatbuffer_of(loaded))).get_signature_runner()(x=values)["y"]
+    least = -128 if dtype == "int8" else -32767  # which kernels of int16 take
+    np.testing.assert_array_equal(integers_of(values, scale, dtype), np.maximum(expected, least))
+    nothing = integers_of(np.full(1, np.nan, np.float32), scale, dtype)
+    assert (nothing.dtype, nothing.item()) == (np.dtype(dtype), scale.zero)

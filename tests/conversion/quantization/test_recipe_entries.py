@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from litefuse.conversion.quantization.recipe import ModelFacts, mixed_recipe, recipe_of
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
-from litefuse.support.options.quantization import QuantizedIo
+from litefuse.support.options.quantization import Quantization, QuantizedIo
 
 FACTS = ModelFacts({"product"}, {"returned"}, {"even": 64, "odd": 33, "four": 34}, {"real", "product"})
 PRODUCT = ModelFacts(products_of_constants={"product"}, real={"product"})

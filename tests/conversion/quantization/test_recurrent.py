@@ -30,7 +30,7 @@ from litefuse.conversion.quantization.recurrent.quantized_forms import (
 )
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 

@@ -13,8 +13,8 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.conversion.quantization.recipe import facts_of, recipe_of
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from tests.conversion.quantization.models import saved
 from tests.litert.runtime.models import Graph
 

@@ -10,8 +10,8 @@ import pytest
 from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
 

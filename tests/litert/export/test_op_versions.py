@@ -405,11 +405,15 @@ def is_loaded(name: str, version: int) -> bool:
         ([("TRANSPOSE", 7)], "LiteRT 1.2 or newer; TensorFlow Lite 2.15 or newer", "2.15.0"),
         ([("UNIDIRECTIONAL_SEQUENCE_LSTM", 1)], "LiteRT 1.0 or newer; TensorFlow Lite 1.13.1 or newer", "1.13.1"),
         ([("ADD", 6)], "LiteRT 2.2 or newer", "2.23.0"),
+        ([("QUANTIZE", 2)], "LiteRT 1.0 or newer; TensorFlow Lite 1.15 or newer", "1.15.0"),
+        ([("QUANTIZE", 2, ("INT8", "INT16")), ("ADD", 1)], "LiteRT 2.1.3 or newer", "2.22.0"),
+        ([("GELU", 2, ("INT8", "INT8"))], "LiteRT 1.0 or newer; TensorFlow Lite 2.9 or newer", "2.9.0"),
+        ([("GELU", 2, ("INT16", "INT16"))], "LiteRT 1.3 or newer; TensorFlow Lite 2.21 or newer", "2.21.0"),
         ([("OF_LATER_TIMES", 3)], "LiteRT 1.0 or newer; TensorFlow Lite 1.5 or newer", "1.5.0"),
     ],
 )
-def test_least_runtimes(codes: list[tuple[str, int]], text: str, recorded: str) -> None:
-    runtime = least_runtime(codes)
+def test_least_runtimes(codes: list[tuple[Any, ...]], text: str, recorded: str) -> None:
+    runtime = least_runtime((code[0], code[1], code[2] if code[2:] else ("", "")) for code in codes)
     assert (str(runtime), runtime.recorded) == (text, recorded)
 
 

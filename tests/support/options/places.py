@@ -9,7 +9,7 @@ from pathlib import Path
 import litefuse
 
 SOURCES = Path(litefuse.__file__).parent
-DECLARED = ("support/options/conversion.py", "support/options/limits.py")
+DECLARED = tuple(f"support/options/{name}.py" for name in ("conversion", "quantization", "limits"))
 #: The modules through which the options of conversions pass. Those of other commands have options of the same names,
 #: as have the verifications and checks that the tasks of a batch run.
 CARRIERS = (

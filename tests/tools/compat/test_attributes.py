@@ -15,8 +15,8 @@ from ai_edge_litert.interpreter import Interpreter
 import litefuse
 from litefuse.errors import LitefuseError, SettingError, SignatureError
 from litefuse.frontends.saved_model import DataType, TensorSpec
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.names_elsewhere import name_elsewhere
+from litefuse.support.options.quantization import Quantization
 from litefuse.tools.compat import OpsSet, Optimize, RepresentativeDataset, TargetSpec, TFLiteConverter, lite, v1
 from litefuse.tools.compat.opened_model import OpenedModel
 from litefuse.tools.compat.quantizing import dataset_of, quantization_of

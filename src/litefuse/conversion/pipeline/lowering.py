@@ -201,15 +201,26 @@ def after_engine(lowering: Lowering) -> list[Pass]:
     ]
 
 
-# Few conversions are for a target that needs these passes.
-
-
 def _plain_forms(target: TargetTraits) -> list[Pass]:
-    if target.takes_all_forms:
+    """Returns the passes that give ops the forms that a target takes, where it does not take them all."""
+    if target.takes_all_forms:  # as of most conversions, which import none of these
         return []
-    from litefuse.passes.plain_forms.passes import plain_forms
+    from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
+    from litefuse.passes.plain_forms.low_ranks import LowerRanks
+    from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
+    from litefuse.passes.plain_forms.reshapes import join_reshapes
 
-    return plain_forms(target)
+    others: list[Pass] = [
+        *([unpack_reversals] if "REVERSE_V2" in target.avoided else []),
+        *([EmitEqualOps(target.avoided)] if target.avoided else []),
+    ]
+    lower: list[Pass] = [
+        *([flatten_ids] if target.flat_ids else []),
+        *([] if target.shrinks_axes else [plain_slices]),
+        *([plain_operands] if target.plain_operands else []),
+        *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),
+    ]
+    return [*others, *lower, *([join_reshapes] if lower else [])]  # each of the lower forms adds reshapes
 
 
 def lower_module(module: ir.Module, lowering: Lowering, on_step: Callable[[str], None] = lambda _: None) -> None:

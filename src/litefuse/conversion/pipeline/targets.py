@@ -134,10 +134,6 @@ def with_unrolled(
 ) -> tuple[reports.LoopReport, ...]:
     """Adds to the entries of loops that they were unrolled, or why not.
 
-    Args:
-        loops: One entry for each loop that became no op.
-        outcomes: What became of each loop when it was to be unrolled.
-
     Returns:
         The entries, followed by those of further loops, such as the ones in annotated functions.
     """

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.integer_rules import MOVING
 from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
 _SELECTION = "SELECT_V2"
@@ -20,14 +21,10 @@ _CONCATENATION = "CONCATENATION"
 # The operand and the result of these have one scale, which litert-quantizer takes from the operand.
 _POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
 # The result of these has the scale of the operand, as well.
-_PASSING = frozenset({"EXPAND_DIMS", "RESHAPE", "TILE"})
+_WHOLE = {kind for kind, moving in MOVING.items() if moving.handed_on == "all"}
 # Who reads nothing of an operand beyond the range of the result: limits, and what takes parts and moves them.
-_WITHIN = frozenset(
-    {
-        *("DEPTH_TO_SPACE", "EXPAND_DIMS", "GATHER", "GATHER_ND", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "REDUCE_MAX"),
-        *("REDUCE_MIN", "RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1", "RESHAPE", "REVERSE_V2", "SLICE"),
-        *("SPACE_TO_DEPTH", "SPLIT", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"),
-    }
+_WITHIN = {"RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1"}.union(
+    kind for kind, moving in MOVING.items() if moving.handed_on != "others"
 )
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
@@ -76,7 +73,7 @@ def share_ranges(
             results = [shared[names[index]] for index in op.outputs if names[index] in shared]
             for index in map(int, op.inputs if limits and kind in _WITHIN and results else ()):
                 wanted[index] += [_union(results)]
-            passes = kind in _PASSING and any(names[output] in constants for output in op.outputs)
+            passes = kind in _WHOLE and any(names[output] in constants for output in op.outputs)
             inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
             computed = [names[index] for index in inputs if model.buffers[tensors[index].buffer].data is None]
             for result in [names[output] for output in op.outputs]:

@@ -38,11 +38,6 @@ def ranges_of(path: Path, calls: Calls, on_sample: OnSample = lambda _ranges, _n
     All calls are of one interpreter. Signatures that only reset states come first; those that only read them come last,
     and in turn after each call of those that change them, so that they see all that the states become.
 
-    Args:
-        path: A LiteRT model.
-        calls: Calls of its signatures.
-        on_sample: Called after each sample.
-
     Raises:
         InterpreterError: The model does not run on a sample.
     """
@@ -162,10 +157,6 @@ def check_finite(ranges: Ranges, apart: Collection[str]) -> None:
 class _Observed:
     """The native interpreter, observed while it runs.
 
-    Args:
-        interpreter: The interpreter.
-        binding: What its runner calls.
-
     Attributes:
         ranges: The ranges of the last run, by the tensors' names.
     """
@@ -201,12 +192,6 @@ def ranges_of_prepared(
 
     LiteRT computes these once, while it prepares a model, and keeps them between calls, such as a class token that is
     repeated by the batch: calibration observes nothing of them.
-
-    Args:
-        path: A LiteRT model.
-        interpreter: An interpreter of it, which has run the signature.
-        signature: The signature.
-        known: The names of the tensors whose ranges are known.
     """
     ranges: dict[str, dict[str, npt.NDArray[np.float32]]] = {}
     with content_of(path) as content:
@@ -240,11 +225,7 @@ def read_once(path: Path) -> set[str]:
 
 
 def derived_of_constants(graph: Graph) -> Iterator[int]:
-    """Yields the results of ops of builtin kinds that depend on constants and shapes alone, in the order of the ops.
-
-    Args:
-        graph: A subgraph.
-    """
+    """Yields the results of ops of builtin kinds that depend on constants and shapes alone, in the order of the ops."""
     derived: set[int] = set()
     for op in graph.ops:
         if op.custom or op.callees:
@@ -256,11 +237,7 @@ def derived_of_constants(graph: Graph) -> Iterator[int]:
 
 
 def ranges_of_empty_tensors(model: Any) -> Ranges:
-    """Returns ranges of the tensors without elements, which have none in any call: 0 to 0.
-
-    Args:
-        model: The model, as the schema's objects.
-    """
+    """Returns ranges of the tensors without elements, which have none in any call: 0 to 0."""
     zero = np.zeros(1, np.float32)
     return {
         tensor_name(tensor): {"min": zero, "max": zero}

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from litefuse.errors import EngineCrashError, LitefuseError
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_there
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.plug_ins.entry_points import third_party_code, what_was_raised
 from litefuse.support.progress.stages import Step
 
@@ -61,11 +61,6 @@ class RecordedSamples:
 
 def record(samples: Iterable[Sample], path: Path, on_sample: Callable[[], None] = lambda: None) -> RecordedSamples:
     """Writes samples to a file as they come.
-
-    Args:
-        samples: The samples, which are read once.
-        path: The file.
-        on_sample: Called after each of them.
 
     Raises:
         LitefuseError: There are none, or the disk is full.

@@ -36,11 +36,6 @@ _CHANNEL_AXES = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0}
 class ImageInputs:
     """Makes an input of each image.
 
-    Args:
-        images: The images.
-        specs: The inputs of each signature of the model.
-        model: The model, its file or its content.
-
     Attributes:
         key: The signature that is called.
         about: The range of the values, and what it was derived from, for reports.

@@ -9,12 +9,11 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.integer_rules import IntegerRule, same_scale_pairs
 from litefuse.conversion.quantization.lookup_tables import TableFunction
-from litefuse.conversion.quantization.recurrent.quantized_forms import scale_of, symmetric
+from litefuse.conversion.quantization.recurrent.quantized_forms import integers_of, scale_of, symmetric
 from litefuse.errors import QuantizationError
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS, OP_NUMBERS
@@ -30,14 +29,7 @@ _CAST = frozenset({"bool", "int32", "int64"})
 
 
 class IntegerGraph(GraphEditor):
-    """A subgraph whose ops are given integers. Its list of ops is out of date until it is finished.
-
-    Args:
-        model: The model, an object of the schema.
-        graph: The subgraph's index.
-        bits: The bits of activations.
-        ranges: The ranges of its tensors.
-    """
+    """A subgraph whose ops are given integers. Its list of ops is out of date until it is finished."""
 
     def __init__(self, model: Any, graph: int, bits: int, ranges: Ranges) -> None:
         super().__init__(model, graph)
@@ -401,14 +393,6 @@ class IntegerGraph(GraphEditor):
         op = self._makers.get(index)
         if op is not None and self.kind(op) == "DEQUANTIZE" and not self._is_used(index):
             self._remove(op)
-
-
-def integers_of(value: npt.NDArray[Any], scale: Scale, dtype: str) -> npt.NDArray[Any]:
-    """Returns the nearest integers of real numbers; of those beyond its range the limits, of NaN the zero point."""
-    limits = np.iinfo(dtype)
-    steps = np.nan_to_num(np.rint(value.astype(np.float64) / scale.scale), posinf=np.inf, neginf=-np.inf) + scale.zero
-    # Kernels of symmetric int16 take no -32768.
-    return np.clip(steps, -limits.max if dtype == "int16" else limits.min, limits.max).astype(dtype)
 
 
 def _set_types(cast: Any, operand: int, result: str) -> None:

@@ -10,17 +10,16 @@ import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.float_ops import BIASES
-from litefuse.conversion.quantization.moved_constants import integers_of
+from litefuse.conversion.quantization.integer_rules import MOVING
+from litefuse.conversion.quantization.moved_constants import constant_integers
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
 from litefuse.conversion.quantization.recurrent.quantized_forms import scale_of
 from litefuse.conversion.quantization.tied_ranges import TiedRanges
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.schema_objects import dtype_of
 
-# The ops whose result has the scale of the first operand.
-_MOVING = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE", "TRANSPOSE"})
-# The ops whose operands and result have one scale, and the first of these operands.
-_JOINING = {"DYNAMIC_UPDATE_SLICE": 0, "SELECT_V2": 1}
+# What joins a state with other numbers in loops of recurrent layers.
+_JOINING = frozenset({"DYNAMIC_UPDATE_SLICE", "SELECT_V2"})
 
 
 def integer_bodies(model: Any, ranges: Ranges, kept: Collection[str]) -> set[int]:
@@ -144,9 +143,10 @@ def _real_places(body: GraphEditor) -> list[int]:
 def _of_one_scale(graph: GraphEditor, op: Any) -> list[tuple[str, str]]:
     """Returns the pairs of an op's tensors that need one scale, or that are better off with one."""
     kind, result = graph.kind(op), int(op.outputs[0])
-    inputs = [int(index) for index in op.inputs]
-    operands = inputs[:1] if kind in _MOVING else inputs[_JOINING[kind] :] if kind in _JOINING else []
-    real = [index for index in operands if graph.is_type(index, "float32")]
+    moving = MOVING.get(kind)
+    if moving is None or (moving.handed_on != "all" and kind not in _JOINING):
+        return []
+    real = [index for index in map(int, op.inputs[moving.operands]) if graph.is_type(index, "float32")]
     return [(graph.name(result), graph.name(operand)) for operand in real if graph.constant(operand) is None]
 
 
@@ -239,7 +239,7 @@ def _is_near(one: Scale, other: Scale) -> bool:
 def _quantized(graph: GraphEditor, before: Any | None, index: int, scale: Scale, bits: int) -> int:
     """Returns the integers of a tensor, after adding an op that makes them, or a constant."""
     name = f"{graph.name(index)}_int{bits}"
-    constant = integers_of(graph, index, scale, np.int8 if bits == 8 else np.int16)
+    constant = constant_integers(graph, index, scale, f"int{bits}")
     if constant is not None:
         return graph.add_constant(name, constant, scale)
     made = graph.add_tensor(name, graph.shape(index), f"int{bits}", scale)

@@ -65,14 +65,39 @@ _BUILTIN: Mapping[str, IntegerRule] = {
 }
 
 
-def rule_of(model: Any, op: Any, bits: int) -> IntegerRule | None:
-    """Returns what an op's kernel takes as integers of so many bits; None if it takes none, or the quantizer knows it.
+class Moving(NamedTuple):
+    """How an op hands numbers on, without rounding them.
 
-    Args:
-        model: The model, as the schema's objects.
-        op: An op.
-        bits: The bits of activations.
+    Attributes:
+        operands: The positions of the operands whose scale its results have.
+        handed_on: Whether results have all numbers of an operand and none besides, a part of them, what is within
+            limits, or other numbers, too.
     """
+
+    operands: slice = slice(0, 1)
+    handed_on: Literal["all", "parts", "limits", "others"] = "others"
+
+
+_WHOLE, _PART, _LIMITED = Moving(handed_on="all"), Moving(handed_on="parts"), Moving(handed_on="limits")
+#: The ops whose results have the scale of their operands.
+MOVING: Mapping[str, Moving] = {
+    **dict.fromkeys(("BROADCAST_TO", "DEPTH_TO_SPACE", "EXPAND_DIMS", "RESHAPE", "REVERSE_SEQUENCE"), _WHOLE),
+    **dict.fromkeys(("REVERSE_V2", "SPACE_TO_DEPTH", "SQUEEZE", "TILE", "TRANSPOSE"), _WHOLE),
+    **dict.fromkeys(("GATHER", "GATHER_ND", "SLICE", "SPLIT_V", "STRIDED_SLICE", "UNPACK"), _PART),
+    "SPLIT": Moving(slice(1, 2), "parts"),
+    **dict.fromkeys(("MAX_POOL_2D", "REDUCE_MAX", "REDUCE_MIN"), _LIMITED),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), Moving(slice(None), "limits")),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND", "MIRROR_PAD", "PAD", "RESIZE_BILINEAR"), Moving()),
+    **dict.fromkeys(("RESIZE_NEAREST_NEIGHBOR", "SPACE_TO_BATCH_ND", "TOPK_V2"), Moving()),
+    **dict.fromkeys(("CONCATENATION", "PACK"), Moving(slice(None))),
+    **dict.fromkeys(("SELECT", "SELECT_V2"), Moving(slice(1, 3))),
+    **dict.fromkeys(("DYNAMIC_UPDATE_SLICE", "PADV2"), Moving(slice(0, 2))),
+    "SCATTER_ND": Moving(slice(1, 2)),
+}
+
+
+def rule_of(model: Any, op: Any, bits: int) -> IntegerRule | None:
+    """Returns what an op's kernel takes as integers of so many bits; None for none, and if the quantizer knows it."""
     code = model.operatorCodes[op.opcodeIndex]
     kind = op_name(code)
     if kind == "CUSTOM":

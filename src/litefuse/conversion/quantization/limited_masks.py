@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.integer_rules import MOVING
 from litefuse.litert.export.editor import GraphEditor
 from litefuse.litert.runtime.schema_objects import made
 
-# What puts masks among numbers, and what moves them.
+# What puts masks among numbers.
 _MASKING = frozenset({"ADD", "SELECT", "SELECT_V2", "SUB"})
-_MOVING = frozenset({"BROADCAST_TO", "EXPAND_DIMS", "RESHAPE", "SLICE", "STRIDED_SLICE", "TILE", "TRANSPOSE"})
 # A constant is part of a mask if it is at least this large.
 _LARGE = 1000.0
 # How many scores an axis of unknown size is taken to have.
@@ -91,7 +91,7 @@ class _Masks(GraphEditor):
             elif kind == "MUL":  # of what is 0 or 1
                 if len(taken) != 1 or any(max(map(abs, end or ())) != 1 for end in ends):
                     return None
-            elif kind not in _MOVING:
+            elif kind not in MOVING or MOVING[kind].handed_on not in {"all", "parts"} or len(op.outputs) > 1:
                 return None
             masked.add(result)
         return largest + math.log(2**bits * scores) if scores else None

@@ -69,9 +69,6 @@ _WHERE_UNKNOWN = (
 class WatchedManager:
     """A recipe manager of litert-quantizer that knows which op it was last asked about.
 
-    Args:
-        manager: The recipe manager.
-
     Attributes:
         op: The op's kind, as litert-quantizer names it, and its results, each followed by a semicolon; None for none.
     """
@@ -107,12 +104,7 @@ def refusal(error: Exception, op: tuple[str, str] | None) -> LitefuseError:
 
 
 def not_run(error: Exception, path: Path) -> LitefuseError:
-    """Returns the error for an exception of LiteRT, which refused a quantized model.
-
-    Args:
-        error: The exception.
-        path: The model.
-    """
+    """Returns the error for an exception of LiteRT, which refused a quantized model."""
     node = _NODE.search(str(error))
     place = None if node is None else _place(path, int(node[1]), node[2])
     if place is None:
@@ -148,10 +140,6 @@ def prepare_model(path: Path, target: Path) -> None:
 
     Tensors of several subgraphs may have one name; what comes later is then ``NAME#2``. A model without signatures gets
     one of its first subgraph, whose inputs and outputs have the names of the tensors.
-
-    Args:
-        path: A LiteRT model.
-        target: The file for the copy.
 
     Raises:
         LitefuseError: It cannot be read or written, or is quantized already.

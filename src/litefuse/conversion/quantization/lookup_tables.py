@@ -187,12 +187,7 @@ class _Functions(GraphEditor):
 
 
 def place_tables(graph: GraphEditor, functions: Sequence[TableFunction]) -> dict[int, TableFunction]:
-    """Replaces ops by one that is yet to look up what they compute; returns these, by their ids.
-
-    Args:
-        graph: The subgraph.
-        functions: What the ops compute.
-    """
+    """Replaces ops by one that is yet to look up what they compute; returns these, by their ids."""
     makers = {graph.name(int(op.outputs[0])): op for op in graph.ops or () if len(op.outputs)}
     tables: dict[int, TableFunction] = {}
     replaced: dict[int, Any] = {}

@@ -137,10 +137,6 @@ class Search:
     def curve(self, points: int, *others: Measured) -> list[Measured]:
         """Measures states until there are so many points, evenly, and returns those that no other one beats.
 
-        Args:
-            points: How many.
-            *others: What else was measured.
-
         Returns:
             The points, from the smallest file to the largest; each has a smaller error than the one before.
         """

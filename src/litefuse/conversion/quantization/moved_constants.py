@@ -13,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
-from litefuse.conversion.quantization.recurrent.quantized_forms import symmetric
+from litefuse.conversion.quantization.recurrent.quantized_forms import integers_of, symmetric
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.schema_objects import dtype_of
 
 # The ops that only move elements, and whose kernels do so with integers, and the position of what they move.
 _MOVED = {"EMBEDDING_LOOKUP": 1, "EXPAND_DIMS": 0, "FILL": 1, "REVERSE_V2": 0, "TILE": 0}
 _BLOCK_ROWS = 4096
-_TYPES: dict[str, type[np.signedinteger[Any]]] = {"int8": np.int8, "int16": np.int16}
 
 
 def move_integers(model: Any, kept: Collection[str]) -> bool:
@@ -56,15 +55,15 @@ def _quantize(graph: GraphEditor, op: Any, position: int, takers: Collection[Any
         return False
     first, *others = takers
     result = int(first.outputs[0])
-    scale, dtype = graph.scale(result), _TYPES.get(dtype_of(graph.tensor(result)))
-    if scale is None or dtype is None or graph.is_output(result):
+    scale, dtype = graph.scale(result), dtype_of(graph.tensor(result))
+    if scale is None or dtype not in {"int8", "int16"} or graph.is_output(result):
         return False
     moved, is_lookup = int(op.inputs[position]), graph.kind(op) == "EMBEDDING_LOOKUP"
     if is_lookup and graph.shares_constant(moved):
         return False  # a second table would cost more than it gains
-    if is_lookup and dtype is np.int16:  # LiteRT has no lookup of int16
+    if is_lookup and dtype == "int16":  # LiteRT has no lookup of int16
         return _look_up_bytes(graph, op, moved, takers)
-    integers = integers_of(graph, moved, scale, dtype, is_table=is_lookup)
+    integers = constant_integers(graph, moved, scale, dtype, is_table=is_lookup)
     if integers is None:
         return False
     name = graph.name(moved) if is_lookup else f"{graph.name(result)}_constant"
@@ -86,7 +85,7 @@ def _look_up_bytes(graph: GraphEditor, op: Any, table: int, takers: Collection[A
         value = graph.constant(table)
         largest = [] if value is None else [np.abs(value).max(initial=0)]
     scale = symmetric(float(largest[0]), 8) if largest else None
-    integers = None if scale is None else integers_of(graph, table, scale, np.int8, is_table=True)
+    integers = None if scale is None else constant_integers(graph, table, scale, "int8", is_table=True)
     if integers is None:
         return False
     result = int(op.outputs[0])
@@ -97,20 +96,13 @@ def _look_up_bytes(graph: GraphEditor, op: Any, table: int, takers: Collection[A
     return True
 
 
-def integers_of(
-    graph: GraphEditor, index: int, scale: Scale, dtype: type[np.signedinteger[Any]], *, is_table: bool = False
+def constant_integers(
+    graph: GraphEditor, index: int, scale: Scale, dtype: str, *, is_table: bool = False
 ) -> npt.NDArray[Any] | None:
     """Returns the integers that QUANTIZE makes of a constant in floating point, or of a table; None for others."""
-    limits = np.iinfo(dtype)
-    # Kernels of symmetric int16 take no -32768.
-    least = -limits.max if dtype is np.int16 else limits.min
-
-    def quantized(values: npt.NDArray[np.float32]) -> npt.NDArray[Any]:
-        return np.clip(np.rint(values / np.float32(scale.scale)) + scale.zero, least, limits.max).astype(dtype)
-
     if graph.is_type(index, "float32"):
         values = graph.constant(index)
-        return None if values is None else quantized(values)
+        return None if values is None else integers_of(values, scale, dtype)
     rows = graph.constant(index, np.int8) if is_table and graph.is_type(index, "int8") else None
     scales = None if rows is None else graph.tensor(index).quantization.scale
     if rows is None or scales is None:
@@ -119,7 +111,7 @@ def integers_of(
     factors = np.broadcast_to(np.asarray(scales, np.float32), (len(rows),)).reshape(-1, *[1] * (rows.ndim - 1))
     return np.concatenate(
         [
-            quantized(rows[start : start + _BLOCK_ROWS] * factors[start : start + _BLOCK_ROWS])
+            integers_of(rows[start : start + _BLOCK_ROWS] * factors[start : start + _BLOCK_ROWS], scale, dtype)
             for start in range(0, len(rows), _BLOCK_ROWS)
         ]
     )

@@ -34,9 +34,6 @@ def masked_tensors(model: Any, ranges: Ranges, bodies: Collection[int] = ()) -> 
         model: The model, as the schema's objects.
         ranges: The ranges of its tensors, which may be infinite.
         bodies: The bodies of loops that are searched too.
-
-    Returns:
-        The tensors' names.
     """
     names: set[str] = set()
     for number in {*bodies, *(int(signature.subgraphIndex) for signature in model.signatureDefs or ())}:
@@ -139,11 +136,6 @@ PREPARES = "it prepares boxes or scores for a suppression, which computes in flo
 
 def withheld_ops(model: Any, ranges: Ranges, bits: int) -> dict[str, str]:
     """Returns the ops of a model that no form of integers computes.
-
-    Args:
-        model: The model, as the schema's objects.
-        ranges: The ranges of its tensors.
-        bits: The bits of activations.
 
     Returns:
         The reasons, by the names of the ops' first results.

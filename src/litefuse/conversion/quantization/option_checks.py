@@ -10,9 +10,8 @@ from typing import Any
 from litefuse.errors import LitefuseError
 from litefuse.litert.targets import traits_of
 from litefuse.support.cloud.paths import local
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, INTEGER_FORMS
-from litefuse.support.options.quantization import check_combination, recipe_entries
+from litefuse.support.options.quantization import Quantization, check_combination, recipe_entries
 
 # The forms in which ops take float32 and weights that are smaller.
 _MIXED = frozenset({"auto", "dynamic", "float16"})

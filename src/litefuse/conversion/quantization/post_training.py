@@ -62,8 +62,8 @@ from litefuse.errors import LitefuseError
 from litefuse.litert.export.edited_file import Edit, complete_file, edit_file
 from litefuse.litert.runtime.schema_objects import op_name, tensor_name
 from litefuse.litert.targets import TargetTraits, traits_of
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.report.quantized import MixedPrecision
 
 # Why LSTM ops stay in floating point in forms that quantize activations otherwise.
@@ -172,11 +172,12 @@ class _Task:
         facts = facts_of(self.path)
         if self.form in {"float16", "weights"}:
             self.reasons = dict.fromkeys(facts.returned, "its weights are an output of the model")
-        apply_recipe(self.path, self.target, self._recipe(facts))
-        edits: list[Edit] = [self._shrink_lstms, share_buffers, mend_rotations, separate_activations, halve_biases]
+        apply_recipe(self.path, self.target, self.recipe(facts))
+        edits: list[Edit] = [self.shrink_lstms, share_buffers, mend_rotations, separate_activations, halve_biases]
         complete_file(self.target, *edits, restore_open_shapes)
 
-    def _shrink_lstms(self, model: Any) -> bool:
+    def shrink_lstms(self, model: Any) -> bool:
+        """Makes the weights of LSTM ops smaller; returns whether the model has such ops."""
         lstms, least = LstmOps(self.path), self.options.min_weight_elements or 0
         self.float_layers += lstms.make_smaller(model, self.form, self.kept, least=least)
         return lstms.present
@@ -189,9 +190,9 @@ class _Task:
         bits = INTEGER_ACTIVATIONS.get(self.form)
         try:
             if bits is not None and self._limit_masks(limited, ranges, bits):
-                self._quantize_ranges(limited, calls, ranges_of(limited, calls))
+                _RangedModel(self, limited, calls, ranges_of(limited, calls)).quantize()
             else:
-                self._quantize_ranges(self.path, calls, ranges)
+                _RangedModel(self, self.path, calls, ranges).quantize()
         finally:
             limited.unlink(missing_ok=True)
 
@@ -202,113 +203,147 @@ class _Task:
         shutil.copyfile(self.path, path)
         return edit_file(path, lambda model: limit_masks(model, ranges, bits, self.kept))
 
-    def _quantize_ranges(self, path: Path, calls: Calls, ranges: Ranges) -> None:
-        """Quantizes a model whose tensors have these ranges in calls."""
+    def recipe(self, facts: ModelFacts) -> Recipe:
+        """Returns the recipe for a model."""
+        return recipe_of(self.options, replace(facts, lookups_of_one_scale=not self.traits.mixed))
+
+
+class _RangedModel:
+    """A model in floating point whose tensors have ranges, of which activations become integers, too.
+
+    Args:
+        task: The quantization.
+        path: The model, as its masks are limited.
+        calls: Calls of its signatures.
+        ranges: The ranges of its tensors in these calls.
+    """
+
+    def __init__(self, task: _Task, path: Path, calls: Calls, ranges: Ranges) -> None:
         if not ranges:
             raise LitefuseError("the model computes nothing in float32 that could become integers")
-        model = read_model(path)
+        self._task, self._path, self._calls = task, path, calls
+        self._model = model = read_model(path)
+        self._bits = bits = INTEGER_ACTIVATIONS.get(task.form)  # None for a recipe, which may have several
         ranges = ranges_of_empty_tensors(model) | ranges
-        bits = INTEGER_ACTIVATIONS.get(self.form)  # None for a recipe, which may have several
-        bodies = set[int]()
-        if bits is not None and self.traits.integer_loops:
-            bodies = integer_bodies(model, ranges, self.kept)
-        ranges = carried_ranges(model, bodies, ranges, bits or 8)
-        self.masked = masked_tensors(model, ranges, bodies)
-        check_finite(ranges, self.masked)
-        lstms = LstmOps(path)
+        has_loops = bits is not None and task.traits.integer_loops
+        self._bodies = integer_bodies(model, ranges, task.kept) if has_loops else set[int]()
+        ranges = carried_ranges(model, self._bodies, ranges, bits or 8)
+        task.masked = masked_tensors(model, ranges, self._bodies)
+        check_finite(ranges, task.masked)
+        self._lstms = LstmOps(path)
+        self._inner = self._lstms.observed(calls) if task.form == "int8" else {}
         # The subgraphs of branches and composites must have the types of their op, which is not quantized.
-        real = self.masked.union(_inner_tensors(model, bodies), lstms.kept_results() if self.form == "int8" else ())
-        sources: Mapping[str, str] = {}
-        functions, looked_up = list[TableFunction](), set[str]()
-        sums = summing_states(model) if bits == 8 else {}
-        states_apart = self.kept.union(self.masked, sums)  # variables of which they are stay in floating point
+        self._real = task.masked.union(
+            _inner_tensors(model, self._bodies), self._lstms.kept_results() if task.form == "int8" else ()
+        )
+        self._functions, self._looked_up = list[TableFunction](), set[str]()
+        self._sources: Mapping[str, str] = {}
+        self._states_apart = task.kept | task.masked  # variables of which they are stay in floating point
         if bits is not None:
-            self.reasons = withheld_ops(model, ranges, bits) | lacking_ops(model, bits, self.traits.no_integers) | sums
-            real |= self.reasons.keys()
-            prepare = {name for name, reason in self.reasons.items() if reason == PREPARES}
-            apart = real - self.reasons.keys() | prepare | sums.keys()
-            functions = self._table_functions(model, ranges, bits, apart, bodies)
-            looked_up = {name for function in functions for name in function.results}
-            self.reasons = {name: reason for name, reason in self.reasons.items() if name not in looked_up}
-            sources = sources_of_scales(model, bits, real | looked_up | self.kept, bodies)
-            real |= looked_up
-        inner = lstms.observed(calls) if self.form == "int8" else {}
-        integers = {name: inside for name, inside in inner.items() if name not in self.kept}
+            self._choose_ops(ranges, bits)
+        self._ranges = self._integer_ranges(ranges)
+        carried = _carried(model, self._bodies)
+        self._facts = replace(facts_of(path), real=self._real, later=self._looked_up, carried=carried)
+
+    def _choose_ops(self, ranges: Ranges, bits: int) -> None:
+        """Chooses what stays in floating point, and why, what is looked up in tables, and what takes scales on."""
+        task, model = self._task, self._model
+        sums = summing_states(model) if bits == 8 else {}
+        self._states_apart |= sums.keys()
+        task.reasons = withheld_ops(model, ranges, bits) | lacking_ops(model, bits, task.traits.no_integers) | sums
+        prepare = {name for name, reason in task.reasons.items() if reason == PREPARES}
+        apart = (self._real - task.reasons.keys()) | prepare | sums.keys()
+        self._real |= task.reasons.keys()
+        self._functions = self._table_functions(ranges, bits, apart)
+        self._looked_up = {name for function in self._functions for name in function.results}
+        task.reasons = {name: reason for name, reason in task.reasons.items() if name not in self._looked_up}
+        self._real |= self._looked_up
+        self._sources = sources_of_scales(model, bits, self._real | task.kept, self._bodies)
+
+    def _integer_ranges(self, ranges: Ranges) -> Ranges:
+        """Returns the ranges that LiteRT's kernels take: one where integers pass from one tensor to the other."""
+        task, model, bits = self._task, self._model, self._bits
+        integers = {name: inside for name, inside in self._inner.items() if name not in task.kept}
         ranges = enclose_states(ranges, integers)
         if bits is not None:
-            ranges = tie_states(model, ranges, sources, bits, real | self.kept, states_apart)
-        ranges = hand_ranges_on(share_ranges(model, ranges, sources, read_once(path), limits=bits == 8), sources)
-        ranges = carried_ranges(model, bodies, ranges, bits or 8)  # some of these have another one now
-        if bits != 8 or self.options.has_mixed_activations:
-            ranges = avoid_powers_of_two(ranges)
-        facts = replace(facts_of(path), real=real, later=looked_up, carried=_carried(model, bodies))
-        apart, of_outputs = (real | self.kept) - looked_up, bool(self.options.io[1])
+            ranges = tie_states(model, ranges, self._sources, bits, self._real | task.kept, self._states_apart)
+        ranges = share_ranges(model, ranges, self._sources, read_once(self._path), limits=bits == 8)
+        ranges = hand_ranges_on(ranges, self._sources)
+        ranges = carried_ranges(model, self._bodies, ranges, bits or 8)  # some of these have another one now
+        return avoid_powers_of_two(ranges) if bits != 8 or task.options.has_mixed_activations else ranges
 
-        def edits(ranges: Ranges) -> Iterator[Edit]:
-            """Yields the changes of the file that litert-quantizer writes."""
-            self.float_layers.clear()
-
-            def make_lstms_integer(model: Any) -> bool:
-                self.float_layers += lstms.make_integers(model, inner, ranges, quantized_io=of_outputs, kept=self.kept)
-                return lstms.present
-
-            if self.form == "int8":
-                yield make_lstms_integer
-            else:
-                self.float_layers += lstms.left_because(_NO_INTEGER_LSTM[self.form])
-            if self.form == "int16":
-                yield self._shrink_lstms
-            yield from (share_buffers, mend_unread_results, partial(mend_shared_outputs, integers=of_outputs))
-            if bits is not None:
-                finite = {name: range_ for name, range_ in ranges.items() if name not in self.masked}
-                yield restore_open_shapes  # of what QUANTIZE makes, which ops will make themselves
-                yield partial(make_loops_integer, bodies=bodies, ranges=ranges, bits=bits)
-                yield partial(move_integers, kept=self.kept | self.masked)
-                yield partial(
-                    make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=functions, bodies=bodies
-                )
-                yield partial(
-                    make_variables_integer, bits=bits, ranges=ranges, reasons=self.reasons, apart=states_apart
-                )
-                yield partial(move_integers, kept=self.kept | self.masked)
-            yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
-
-        def write(wide: Collection[str]) -> None:
-            # litert-quantizer writes the ranges of ops with a fixed scale into these; others must not share them.
-            scales = with_ends_of_rank(0, ranges)
-            self.target.unlink(missing_ok=True)
-            apply_recipe(path, self.target, self._recipe(replace(facts, wide=wide)), scales)
-            complete_file(self.target, *edits(with_ends_of_rank(1, scales)))
-
-        if self.options.has_mixed_activations:
-            self.mixed = mix_activations(path, self.target, write, self.options.max_error or 0.0, calls, self.announce)
+    def quantize(self) -> None:
+        """Writes the quantized model."""
+        task = self._task
+        if task.options.has_mixed_activations:
+            most = task.options.max_error or 0.0
+            task.mixed = mix_activations(self._path, task.target, self._write, most, self._calls, task.announce)
         else:
-            write(())
+            self._write(())
 
-    def _table_functions(
-        self, model: Any, ranges: Ranges, bits: int, real: Collection[str], bodies: Collection[int]
-    ) -> list[TableFunction]:
+    def _write(self, wide: Collection[str]) -> None:
+        """Writes the model with int16 in the place of int8 for these tensors."""
+        task = self._task
+        # litert-quantizer writes the ranges of ops with a fixed scale into these; others must not share them.
+        scales = with_ends_of_rank(0, self._ranges)
+        task.target.unlink(missing_ok=True)
+        apply_recipe(self._path, task.target, task.recipe(replace(self._facts, wide=wide)), scales)
+        complete_file(task.target, *self._edits(with_ends_of_rank(1, scales)))
+
+    def _edits(self, ranges: Ranges) -> Iterator[Edit]:
+        """Yields the changes of the file that litert-quantizer writes."""
+        task, lstms, of_outputs = self._task, self._lstms, bool(self._task.options.io[1])
+        task.float_layers.clear()
+
+        def make_lstms_integer(model: Any) -> bool:
+            task.float_layers += lstms.make_integers(
+                model, self._inner, ranges, quantized_io=of_outputs, kept=task.kept
+            )
+            return lstms.present
+
+        if task.form == "int8":
+            yield make_lstms_integer
+        else:
+            task.float_layers += lstms.left_because(_NO_INTEGER_LSTM[task.form])
+        if task.form == "int16":
+            yield task.shrink_lstms
+        yield from (share_buffers, mend_unread_results, partial(mend_shared_outputs, integers=of_outputs))
+        if self._bits is not None:
+            yield restore_open_shapes  # of what QUANTIZE makes, which ops will make themselves
+            yield from self._integer_edits(ranges, self._bits)
+        yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
+
+    def _integer_edits(self, ranges: Ranges, bits: int) -> Iterator[Edit]:
+        """Yields those that make integers of what litert-quantizer leaves in floating point."""
+        task, bodies, apart = self._task, self._bodies, (self._real | self._task.kept) - self._looked_up
+        finite = {name: range_ for name, range_ in ranges.items() if name not in task.masked}
+        move = partial(move_integers, kept=task.kept | task.masked)
+        yield partial(make_loops_integer, bodies=bodies, ranges=ranges, bits=bits)
+        yield move
+        yield partial(make_ops_integer, bits=bits, ranges=finite, kept=apart, functions=self._functions, bodies=bodies)
+        yield partial(make_variables_integer, bits=bits, ranges=ranges, reasons=task.reasons, apart=self._states_apart)
+        yield move
+
+    def _table_functions(self, ranges: Ranges, bits: int, real: Collection[str]) -> list[TableFunction]:
         """Returns what is looked up in tables."""
+        task, model = self._task, self._model
 
         def lacks(op: Any) -> bool:
             kind = op_name(model.operatorCodes[op.opcodeIndex])
-            if tensor_name(graph.tensors[op.outputs[0]]) in self.reasons:
+            if tensor_name(graph.tensors[op.outputs[0]]) in task.reasons:
                 return True
             return rule_of(model, op, bits) is None and kind not in quantizable_ops()
 
         functions: list[TableFunction] = []
-        for number in integer_graphs(model, bodies):
+        for number in integer_graphs(model, self._bodies):
             graph = model.subgraphs[number]
-            functions += table_functions(model, number, ranges, lacks, {*real, *self.masked, *self.kept})
+            functions += table_functions(model, number, ranges, lacks, {*real, *task.masked, *task.kept})
         return [
             function
             for function in functions
-            if self.reasons.get(function.result) != COMPUTES_DIVISOR
-            and f"GATHER {f'int{bits}' if function.is_real else 'bool'}" not in self.traits.no_integers
+            if task.reasons.get(function.result) != COMPUTES_DIVISOR
+            and f"GATHER {f'int{bits}' if function.is_real else 'bool'}" not in task.traits.no_integers
         ]
-
-    def _recipe(self, facts: ModelFacts) -> Recipe:
-        return recipe_of(self.options, replace(facts, lookups_of_one_scale=not self.traits.mixed))
 
 
 def _inner_tensors(model: Any, bodies: Collection[int]) -> Iterator[str]:

@@ -54,10 +54,6 @@ def mend_shared_outputs(model: Any, *, integers: bool = False) -> bool:
     with an operand in floating point, which LiteRT refuses. If one of the readers is in floating point, the signature
     goes on to name the integers, which are not outputs any more. If one of the readers takes another scale, what
     QUANTIZE makes for it becomes the output, in the place of what was.
-
-    Args:
-        model: The quantized model.
-        integers: Whether outputs are to be integers.
     """
     changed = False
     for number, graph in enumerate(editors_of(model)):

@@ -20,9 +20,8 @@ from typing import Any, TypeAlias
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_reader import Graph, Model, Op
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import INTEGER_ACTIVATIONS
-from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, IntegerType
+from litefuse.support.options.quantization import MIN_WEIGHT_ELEMENTS, IntegerType, Quantization
 
 Recipe: TypeAlias = list[dict[str, Any]]
 """The entries, each with the keys ``regex``, ``operation``, ``algorithm_key`` and ``op_config``."""

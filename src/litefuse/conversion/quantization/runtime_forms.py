@@ -14,6 +14,7 @@ import numpy as np
 
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
 from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
+from litefuse.litert.export.runtime_versions import RuntimeLimit, first_runtime
 from litefuse.litert.runtime.model_tables import ACTIVATIONS
 from litefuse.litert.runtime.schema_objects import dtype_of, made, set_options
 
@@ -132,6 +133,28 @@ def _own_scale(scale: Scale, low: float, high: float) -> Scale:
     lowest = max(low, least)
     step = scale.scale if most <= high + half else (high - lowest) / 255
     return Scale(step, round(-lowest / step) - 128)
+
+
+def convert_through_float(model: Any, limit: RuntimeLimit) -> bool:
+    """Converts integers by way of floating point where a runtime lacks the way from one type to the other::
+
+        %y: int16 = quantize(%x: int8)   -->   %y: int16 = quantize(dequantize(%x))
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        limit: The oldest runtime that has to run it.
+    """
+    changed = False
+    for graph in editors_of(model):
+        for op in [op for op in graph.ops or () if graph.kind(op) == "QUANTIZE"]:
+            source = int(op.inputs[0])
+            operand, result = (dtype_of(graph.tensor(index)).upper() for index in (source, int(op.outputs[0])))
+            if not limit.has(first_runtime("QUANTIZE", 1, (operand, result))):
+                real = graph.add_tensor(f"{graph.name(source)}_float32", graph.shape(source), "float32")
+                graph.add_op(op, "DEQUANTIZE", [source], [real])
+                op.inputs = [real]
+                changed = True
+    return changed
 
 
 def write_for_micro(model: Any) -> bool:

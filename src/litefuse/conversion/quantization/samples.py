@@ -95,9 +95,6 @@ class _Pieces:
         spec: The input.
         where: The archive.
 
-    Attributes:
-        count: The number of samples.
-
     Raises:
         InterpreterError: The array is not a series of samples.
     """
@@ -193,12 +190,6 @@ def calls_by_specs(
     samples: Samples, specs: Mapping[str, Sequence[InputSpec]], wanted: Iterable[str], model: str | Path | bytes
 ) -> Calls:
     """Converts samples to calls of some signatures, see :func:`calls_of`.
-
-    Args:
-        samples: The samples.
-        specs: The inputs of each signature of the model.
-        wanted: The keys of the signatures.
-        model: The model, its file or its content.
 
     Raises:
         InterpreterError: As :func:`calls_of` does.

@@ -34,12 +34,11 @@ from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.support.files.readable import check_there
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
 from litefuse.support.options.limits import Limits
 from litefuse.support.options.names import listed_names, refuse_one_string
-from litefuse.support.options.quantization import Preprocess, RepresentativeDataset
+from litefuse.support.options.quantization import Preprocess, Quantization, RepresentativeDataset
 from litefuse.support.processes.limits import chosen_limits, processes_limited
 from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult

@@ -56,11 +56,6 @@ class FileCall(NamedTuple):
 def check_in_worker(job: FileCheckJob, where: str, announce: Callable[[str], None]) -> FileCall:
     """Calls a file in a worker process, for half a minute at most; see :func:`~.written_file.check_written_file`.
 
-    Args:
-        job: The file to call.
-        where: The model that it was converted from, for messages.
-        announce: Called with the name of the step when it begins.
-
     Returns:
         How long it took, or why it could not be called.
 

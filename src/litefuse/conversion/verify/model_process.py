@@ -232,11 +232,6 @@ def _model_inputs(model: str | bytes) -> ModelInputs:
 def run_job(job: ModelJob, where: str, announce: Callable[[str], None] = lambda _: None) -> ModelCalls:
     """Calls a model in a process, which loads libraries that were built with the address sanitizer, too.
 
-    Args:
-        job: The job.
-        where: The model, for messages.
-        announce: Called with each step.
-
     Raises:
         ModelCrashError: The process died.
         LitefuseError: A kernel cannot be imported, or the model cannot be loaded or called.

@@ -114,12 +114,7 @@ def _read_names(model: str | bytes, read: Callable[[Any], Any]) -> Any:
 
 
 def original_tables(model: Path, tags: Collection[str] | None) -> Tables:
-    """Reads the tables, as far as they can be read: this is not the place to refuse a model.
-
-    Args:
-        model: The folder of a SavedModel, or the file of a frozen graph.
-        tags: The tags of the graph in the SavedModel.
-    """
+    """Reads the tables, as far as they can be read: this is not the place to refuse a model."""
     try:
         loaded = load(model, tags) if model.is_dir() else None
     except LitefuseError:
@@ -228,13 +223,6 @@ def opened(
     announce: Callable[[str], None] = lambda _: None,
 ) -> Generator[Reference]:
     """Opens an original.
-
-    Args:
-        original: Anything that can be converted, or a LiteRT model.
-        tags: The tags of the graph in a SavedModel.
-        job: How a LiteRT model is called.
-        allow_side_effects: Whether to call an original with side effects.
-        announce: Called with each step.
 
     Raises:
         LitefuseError: It cannot be read.

@@ -42,11 +42,6 @@ def movements(calls: Sequence[Call], outputs: Sequence[Arrays], tolerance: float
 
     An output moved if its difference is greater than the allowed error: otherwise an output that never moves would be
     right, whatever is wrong with it.
-
-    Args:
-        calls: The calls.
-        outputs: The outputs of each call.
-        tolerance: The allowed error.
     """
     before: dict[object, tuple[Call, Arrays]] = {}
     by_output: dict[_Output, Movement] = {}
@@ -117,14 +112,7 @@ class Evidence(NamedTuple):
 def verdicts(
     calls: Sequence[Call], found: Sequence[Arrays], expected: Sequence[Arrays], evidence: Evidence
 ) -> Iterator[OutputVerdict]:
-    """Yields the verdict on each output that the model or the original has, in the model's order.
-
-    Args:
-        calls: The calls.
-        found: The model's outputs for each call.
-        expected: The original's outputs.
-        evidence: The evidence that the verdicts rest on.
-    """
+    """Yields the verdict on each output that the model or the original has, in the model's order."""
     moves = movements(calls, expected, evidence.tolerance)
 
     def compared(number: int, name: str) -> Difference:

@@ -55,11 +55,6 @@ def values_decide(model: Model, graph: int, position: int) -> bool:
     """Whether sizes at an op follow from the values of inputs.
 
     With other values than the drawn ones, such an op may run: ``tf.reshape(x, shape)`` takes few shapes.
-
-    Args:
-        model: The model.
-        graph: The index of the op's subgraph.
-        position: The op's position in it.
     """
     search = _Search(model)
     asked = list(search.at(graph, model.graphs[graph].ops[position]))

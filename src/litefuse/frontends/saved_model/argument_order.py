@@ -48,12 +48,7 @@ class Ranks(NamedTuple):
 
 
 def ranks_in_model(function: str, functions: Mapping[str, FunctionDef]) -> Ranks:
-    """Returns the ranks of a signature's function.
-
-    Args:
-        function: The function's name.
-        functions: The function library.
-    """
+    """Returns the ranks of a signature's function."""
     wrappers: list[tuple[FunctionDef, NodeDef]] = []
     while len(wrappers) < _MAX_DEPTH:
         body = functions[function]

@@ -101,11 +101,6 @@ class Nodes(dict[str, "NodeDef"]):
     def live(self, references: Iterable[str], arguments: Container[str], function: str) -> dict[str, list[str]]:
         """Returns the names of the nodes that results and side effects of a function depend on.
 
-        Args:
-            references: Its results and side effects.
-            arguments: The names of its arguments.
-            function: Its name, for errors.
-
         Returns:
             With each node, the nodes that it reads from or waits for.
 

@@ -107,12 +107,6 @@ class SignatureReader(NamedTuple):
     def read(self, key: str, definition: SignatureDef, function: str, captures: tuple[Capture, ...]) -> Signature:
         """Resolves a signature.
 
-        Args:
-            key: Its name.
-            definition: Its definition.
-            function: The name of its function.
-            captures: The captures of the function.
-
         Raises:
             SavedModelError: The SavedModel contradicts itself, or a tensor is sparse or composite.
         """

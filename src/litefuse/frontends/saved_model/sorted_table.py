@@ -72,10 +72,6 @@ def mask(crc: int) -> int:
 def read_table(data: bytes, where: str = "") -> dict[bytes, bytes]:
     """Returns the entries of a table, in the order of their keys.
 
-    Args:
-        data: The whole file.
-        where: The file's name, for errors.
-
     Raises:
         CheckpointError: It is not a table, is damaged (every block's checksum is verified), or is compressed.
     """

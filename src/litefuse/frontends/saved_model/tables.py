@@ -260,10 +260,6 @@ class TableNodes(Record):
     def value(self, reference: str, what: str) -> NDArray[Any]:
         """Returns the value of a tensor that is a constant or computed from constants.
 
-        Args:
-            reference: The tensor's name.
-            what: What it is, for messages.
-
         Raises:
             SavedModelError: It is neither.
         """

@@ -25,10 +25,6 @@ def tensor_value(proto: TensorProto, where: str = "") -> NDArray[Any]:
     A message holds raw little-endian bytes, or a list of elements whose last one is repeated for all omitted ones (an
     empty list means zeros). A constant with one listed element is a broadcast view of that element.
 
-    Args:
-        proto: The message.
-        where: What it belongs to, for errors.
-
     Returns:
         The array; of ``bytes`` objects for a string tensor.
 

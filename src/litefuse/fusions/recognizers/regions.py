@@ -93,12 +93,6 @@ def region_of(
 ) -> Region:
     """Returns the ops among those of a function that compute values from others.
 
-    Args:
-        ops: The ops of the function.
-        order: The position of each value's defining op.
-        sources: The others.
-        results: The values.
-
     Raises:
         NotRecognized: They need other values too.
     """

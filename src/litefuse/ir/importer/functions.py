@@ -116,10 +116,6 @@ class FunctionImporter:
     def import_body(self, function: FunctionDef, arguments: Sequence[ir.Value]) -> list[ir.Value]:
         """Emits a function's nodes at the current insertion point.
 
-        Args:
-            function: The function.
-            arguments: One value for each of its arguments.
-
         Returns:
             The function's results, in the order of its signature.
 

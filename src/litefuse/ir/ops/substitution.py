@@ -21,12 +21,7 @@ def operators(dim: Dim) -> set[str]:
 
 
 def substituted(dim: Dim, numbers: Mapping[Any, Dim]) -> Dim:
-    """A formula with other numbers in the place of some of its own, simplified by what is known of these.
-
-    Args:
-        dim: The formula.
-        numbers: What takes the place of a number, by its name.
-    """
+    """A formula with other numbers in the place of some of its own, simplified by what is known of these."""
     if isinstance(dim, int):
         return dim
     total: Dim = 0

@@ -96,12 +96,7 @@ def constant_elements(op: ir.OpView | ir.Operation, declared: Declared) -> Eleme
 
 
 def unknown_elements(shape: Dims, symbol: Callable[[int], Dim]) -> Values | None:
-    """Returns symbols for the elements of an integer scalar or short vector; None for any other tensor.
-
-    Args:
-        shape: The tensor's shape.
-        symbol: Makes the symbol of the element at an index.
-    """
+    """Returns symbols for the elements of an integer scalar or short vector; None for any other tensor."""
     sizes = [size for size in shape if isinstance(size, int)]
     if len(sizes) < len(shape) or len(shape) > 1 or sum(sizes) > _MAX_OPEN_ELEMENTS:
         return None

@@ -97,10 +97,6 @@ class Body:
 def read_bodies(content: bytes, where: str) -> dict[str, list[Body]]:
     """Reads the decompositions of all composites in a file.
 
-    Args:
-        content: The file's content.
-        where: Its name, for messages.
-
     Returns:
         By the composites' names, their different bodies.
 
@@ -112,10 +108,6 @@ def read_bodies(content: bytes, where: str) -> dict[str, list[Body]]:
 
 def read_signatures(content: bytes, where: str) -> list[Body]:
     """Reads the graphs of a file's signatures, in which composites are ops like others.
-
-    Args:
-        content: The file's content.
-        where: Its name, for messages.
 
     Returns:
         The graphs; of a file without signatures, its first one.

@@ -65,10 +65,6 @@ def known_shapes(
 def shapes_of_calls(job: CallsJob, announce: Callable[[str], None] = lambda _: None) -> CalledShapes:
     """Runs each signature of a model once, with drawn inputs, and looks at the operands of its composites.
 
-    Args:
-        job: How it is called.
-        announce: Called with the step's name.
-
     Raises:
         InterpreterError: The model does not run with these sizes.
         LitefuseError: No input has a name whose shape is given.

@@ -49,9 +49,6 @@ def generate_chains(
         others: The kernels of composites that are in the file.
         on_step: Called with each step's name.
 
-    Returns:
-        What became of each chain.
-
     Raises:
         LitefuseError: The file cannot be changed, or no C++ compiler found.
     """

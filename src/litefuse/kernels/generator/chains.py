@@ -77,12 +77,7 @@ class Chain:
 
 
 def find_chains(graphs: Sequence[Body], taken: Collection[str] = ()) -> list[Chain]:
-    """Finds chains: those with the most ops that XNNPACK leaves first, then the longest.
-
-    Args:
-        graphs: The graphs of the signatures.
-        taken: The names of composites that there are.
-    """
+    """Finds chains: those with the most ops that XNNPACK leaves first, then the longest."""
     chains = [chain for graph in graphs for chain in _Groups(graph).chains()]
     chains.sort(key=lambda chain: (-chain.left_by_xnnpack, -len(chain.ops)))
     names: dict[object, str] = {}
@@ -254,13 +249,7 @@ _NO_ATTRIBUTES = bytes(cast("bytes", flexbuffers.Dumps({})))
 
 
 def outline(path: Path, target: Path, chains: Sequence[Chain]) -> None:
-    """Writes a model's file with composites in the place of chains of its ops.
-
-    Args:
-        path: The file that the chains were found in.
-        target: The file to write.
-        chains: The chains.
-    """
+    """Writes a model's file with composites in the place of chains of its ops."""
     shutil.copyfile(path, target)
     edit_file(target, lambda model: _Outlining(model).apply(chains))
 

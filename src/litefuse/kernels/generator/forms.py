@@ -48,11 +48,6 @@ class Form(NamedTuple):
 def in_form(op: BodyOp, form: Form, tensors: Sequence[BodyTensor]) -> BodyOp:
     """Checks the operands, results and options of an op, and that there can be loops for its tensors.
 
-    Args:
-        op: The op.
-        form: What it must be like.
-        tensors: The tensors of its graph.
-
     Returns:
         The op. Options of another class are as LiteRT reads them: as if there were none.
 

@@ -366,13 +366,6 @@ class Graph:
     def computed_part(self, part: Body, arguments: Sequence[Value]) -> list[Value]:
         """Computes a part of the body, such as one turn of a loop, from other arguments than the body's.
 
-        Args:
-            part: The part.
-            arguments: Its arguments.
-
-        Returns:
-            Its results.
-
         Raises:
             NotGenerated: No rule for an op, or for this form of it.
         """

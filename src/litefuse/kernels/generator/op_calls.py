@@ -177,13 +177,7 @@ def bind_constants(reference: bytes, call: Call) -> bytes:
 
 
 def with_signature(content: bytes, inputs: Sequence[str], outputs: Sequence[str]) -> bytes:
-    """Returns a model whose first subgraph has the signature ``serving_default``.
-
-    Args:
-        content: The model.
-        inputs: The names of the subgraph's inputs in the signature.
-        outputs: The names of its outputs.
-    """
+    """Returns a model whose first subgraph has the signature ``serving_default``."""
     model = objects_of(content)
     graph, signature = model.subgraphs[0], made("SignatureDef", signatureKey="serving_default", subgraphIndex=0)
     signature.inputs, signature.outputs = _maps(inputs, graph.inputs), _maps(outputs, graph.outputs)

@@ -81,12 +81,6 @@ def _write_sources(folder: Path, sources: Mapping[str, str]) -> list[Path]:
 def write_project(folder: Path, sources: Mapping[str, str], model: str, library: Path | None = None) -> Path:
     """Writes kernels, all that builds them elsewhere, and the library for this machine into a folder that exists.
 
-    Args:
-        folder: The folder.
-        sources: The sources by the composites' names.
-        model: The name of the model's file.
-        library: The library of these kernels if they have been compiled.
-
     Returns:
         The library.
 

@@ -266,16 +266,7 @@ def _usual_shapes(inputs: ModelInputs, key: str) -> Iterator[dict[str, tuple[int
 
 
 def timed_in_turn(one: Callable[[], object], other: Callable[[], object], seconds: float) -> tuple[float, float]:
-    """Calls both in turn, and returns how long a call of each takes: medians, which another process does not disturb.
-
-    Args:
-        one: The one, which has been called before.
-        other: The other.
-        seconds: How long each is called.
-
-    Returns:
-        The seconds of a call.
-    """
+    """Calls both in turn; returns the seconds of a call of each: medians, which another process does not disturb."""
     counts: list[int] = []
     for call in (one, other):
         started = time.perf_counter()

@@ -43,13 +43,7 @@ def preprocessed_with_root(source: Path, includes: list[Path], options: Sequence
 
 
 def sources_defining(error: KernelError, texts: Iterable[str], used: Collection[Path]) -> list[Path]:
-    """Returns the sources of what the linker did not find, beside headers that are included.
-
-    Args:
-        error: What the linker says.
-        texts: The sources, preprocessed.
-        used: The sources that it had.
-    """
+    """Returns the sources of what the linker did not find, beside headers that are included."""
     names = dict.fromkeys("".join(symbol) for symbol in _UNDEFINED.findall(error.message))
     headers = {Path(name).resolve() for text in texts for name in files_of(text) if not name.startswith("<")}
     beside = [header.with_suffix(suffix) for header in sorted(headers) for suffix in _SUFFIXES]

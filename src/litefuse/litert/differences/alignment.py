@@ -39,9 +39,6 @@ class Fingerprints:
 
     An operator's is made from its name, version, options, the types of its results, what its subgraphs compute, and
     the fingerprints of its inputs: of constants their values, of inputs of the subgraph their positions.
-
-    Args:
-        side: The file.
     """
 
     def __init__(self, side: ComparedModel) -> None:
@@ -111,12 +108,6 @@ def aligned(
     First those of one kind whose results have the same name, one that the original gave; then those that compute the
     same from the same; then, between the pairs in order, the longest common sequences of kind, layer and type of the
     result, of kind and layer, and of kind alone; at last those whose results have the same name, whatever they are.
-
-    Args:
-        a: The first file.
-        b: The second file.
-        graphs: The subgraphs' indices.
-        fingerprints: The fingerprints of both files.
     """
     first, second = a.operators[graphs[0]], b.operators[graphs[1]]
     pairs = _Pairs(len(first), len(second))

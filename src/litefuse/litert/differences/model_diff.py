@@ -127,12 +127,7 @@ def answer(difference: ModelDiff) -> str:
 
 
 def diff_sections(difference: ModelDiff, *, everything: bool = False) -> list[Section]:
-    """Returns the sections.
-
-    Args:
-        difference: The differences.
-        everything: Whether to shorten no list and no name.
-    """
+    """Returns the sections."""
     texts = _Texts(everything)
     before, after = difference.before, difference.after
     change = f" ({after.size - before.size:+,})" if after.size != before.size else ""

@@ -80,13 +80,7 @@ class SubgraphComparison:
         return self._partners.get(graph, {}).get(index)
 
     def producers(self, graph: int, index: int, partner: int) -> tuple[str, str]:
-        """Describes what computes a tensor of the first file, and one of the subgraph's partner.
-
-        Args:
-            graph: The subgraph of the first file.
-            index: The tensor of the first file.
-            partner: The tensor of the second file.
-        """
+        """Describes what computes a tensor of the first file, and one of the subgraph's partner."""
         return _producer(self._a, graph, index), _producer(self._b, self.graphs[graph], partner)
 
     def rest(self) -> None:

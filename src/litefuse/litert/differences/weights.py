@@ -41,13 +41,6 @@ def compare_constants(
 ) -> WeightChange | None:
     """Compares the values of two constants.
 
-    Args:
-        a: The first file.
-        b: The second file.
-        first: The constant of the first file.
-        second: That of the second one.
-        layer: The layer that they are from.
-
     Returns:
         How they differ; None if they are equal.
     """
@@ -95,10 +88,6 @@ def real_numbers(
     side: ComparedModel, tensor: StoredTensor
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]] | None:
     """Returns the real numbers that a constant stands for, and how far each is from the next one that it can stand for.
-
-    Args:
-        side: The file.
-        tensor: The constant.
 
     Returns:
         Two arrays of the constant's shape; None if it is not quantized, and not of float16 or bfloat16.

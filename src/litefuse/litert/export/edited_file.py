@@ -160,9 +160,6 @@ def refuse_first_scales(model: Any) -> None:
 
     tflite-micro looks at no versions of ops, but refuses a plan that is not of as many tensors as the model has, before
     it runs anything. A model that has a plan keeps it.
-
-    Args:
-        model: The model, an object of the schema.
     """
     if _has_channels(model):
         add_metadata(model, PLAN, np.frombuffer(_NO_TENSORS.tobytes(), np.uint8))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from litefuse.errors import LitefuseError
-from litefuse.litert.export.op_versions import least_version
+from litefuse.litert.export.op_versions import least_version, types_of
 from litefuse.litert.export.runtime_versions import Runtime, RuntimeLimit, first_runtime, least_runtime
 from litefuse.litert.runtime import model_tables as fields
 from litefuse.litert.runtime.flatbuffer import Table, content_of, root
@@ -37,8 +37,9 @@ def correct_op_codes(path: Path) -> None:
     """
     with path.open("r+b") as file:
         with mmap.mmap(file.fileno(), 0) as mapped:
-            versions = _needed_versions(Model(mapped))
-            model = root(mapped)
+            read, model = Model(mapped), root(mapped)
+            versions = _needed_versions(read)
+            forms = {(op.code, op.name, types_of(graph, op)) for graph in read.graphs for op in graph.ops}
             codes = model.tables(fields.OPERATOR_CODES)
             vector = model.vector(fields.OPERATOR_CODES)
             end = -(-len(mapped) // 4) * 4
@@ -54,8 +55,8 @@ def correct_op_codes(path: Path) -> None:
                     table = len(mapped) + len(added) + 12
                     added += _CODE.pack(12, 16, 12, 0, 8, 4, 12, number, version, min(number, LARGEST_BYTE))
                     struct.pack_into("<I", mapped, vector + 4 * index, table - vector - 4 * index)
-            names = [OpCode.read(code).name for code in codes]
-            _record_runtime(mapped, model, [(names[index], version) for index, version in versions.items()])
+            runtime = least_runtime((name, versions.get(code, 1), types) for code, name, types in forms)
+            _record_runtime(mapped, model, runtime)
         if any(added):
             file.seek(0, os.SEEK_END)
             file.write(added)
@@ -82,30 +83,32 @@ def runtime_of(content: Any) -> Runtime:
     Args:
         content: The content of a valid ``.tflite`` file: bytes or a memory map.
     """
-    codes = [OpCode.read(code) for code in root(content).tables(fields.OPERATOR_CODES)]
-    return least_runtime((code.name, code.version) for code in codes)
+    return least_runtime(
+        {(op.name, op.version, types_of(graph, op)) for graph in Model(content).graphs for op in graph.ops}
+    )
 
 
 class NewerOp(NamedTuple):
-    """An op of a model in a version that a runtime lacks, by its name and that of its first result."""
+    """An op of a model that a runtime lacks, by its name and that of its first result, and the first that have it."""
 
     op: str
     version: int
     result: str
+    first: Runtime
 
 
 def newer_ops(content: Any, limit: RuntimeLimit) -> list[NewerOp]:
-    """Returns the ops of a file in versions that came after a release.
+    """Returns the ops of a file in versions and of types that came after a release.
 
     Args:
         content: The content of a valid ``.tflite`` file: bytes or a memory map.
         limit: The release.
     """
     return [
-        NewerOp(op.name, op.version, graph.tensor(op.outputs[0]).name if op.outputs else "")
+        NewerOp(op.name, op.version, graph.tensor(op.outputs[0]).name if op.outputs else "", first)
         for graph in Model(content).graphs
         for op in graph.ops
-        if not op.custom and not limit.has(first_runtime(op.name, op.version))
+        if not op.custom and not limit.has(first := first_runtime(op.name, op.version, types_of(graph, op)))
     ]
 
 
@@ -128,12 +131,12 @@ def check_runtime(path: Path, limit: RuntimeLimit | None) -> None:
 
 def too_old(limit: RuntimeLimit, newer: Sequence[NewerOp]) -> LitefuseError:
     """Returns the error that a release lacks ops of a file, which names them."""
-    kinds = Counter((op.op, op.version) for op in newer)
+    kinds = Counter((op.op, op.version, op.first) for op in newer)
     # A fused op has the names of all that it was made of.
-    results = {(op.op, op.version): op.result.partition(";")[0] for op in reversed(newer)}
+    results = {(op.op, op.version, op.first): op.result.partition(";")[0] for op in reversed(newer)}
     lines = [
-        f"\n  {count} x {op} version {version}, such as {results[op, version]!r}: {first_runtime(op, version)}"
-        for (op, version), count in kinds.items()
+        f"\n  {count} x {kind[0]} version {kind[1]}, such as {results[kind]!r}: {kind[2]}"
+        for kind, count in kinds.items()
     ]
     return LitefuseError(
         f"{limit} lacks ops of this model:{''.join(lines)}",
@@ -171,14 +174,14 @@ def _in_place(data: Any, code: Table, number: int, version: int) -> bool:
     return True
 
 
-def _record_runtime(data: Any, model: Table, codes: list[tuple[str, int]]) -> None:
+def _record_runtime(data: Any, model: Table, runtime: Runtime) -> None:
     """Writes the least runtime into the metadata that are there for it."""
     buffers = model.tables(fields.BUFFERS)
     for entry in model.tables(fields.METADATA):
         if entry.text(fields.METADATA_NAME) == MIN_RUNTIME:
             buffer = buffers[entry.number(fields.METADATA_CONTENT, "I")]
             size, start = buffer.length(fields.DATA), buffer.vector(fields.DATA)
-            recorded = least_runtime(codes).recorded.encode()
+            recorded = runtime.recorded.encode()
             if start and len(recorded) < size:
                 data[start : start + size] = recorded.ljust(size, b"\0")
 

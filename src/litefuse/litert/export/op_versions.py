@@ -327,12 +327,14 @@ _RULES: Mapping[str, _Rules] = MappingProxyType(
 )
 
 
+def types_of(graph: Graph, op: Op) -> tuple[str, str]:
+    """Returns the schema's names of the types of an op's first operand and its first result; empty without one."""
+    form = _Form(graph, op)
+    return form.operand_type(0), form.result_type()
+
+
 def least_version(graph: Graph, op: Op) -> int:
     """Returns the least version of an op in the form that it has.
-
-    Args:
-        graph: The graph that the op is in.
-        op: The op, of LiteRT's own.
 
     Returns:
         The version; 1 for an op that has had no other.

@@ -194,6 +194,19 @@ def _text(version: _Version) -> str:
 
 #: What every runtime has.
 NO_RUNTIME = Runtime((1, 5), (1, 0))
+# What came later under the version of older forms, by the types of the first operand and the first result: seen by
+# calling the integer forms of ops in the same releases, and in TensorFlow 2.14 and 2.21.
+_LATER_FORMS = MappingProxyType(
+    {
+        ("DIV", "INT16", "INT16"): Runtime((2, 21), (2, 0)),
+        ("DIV", "INT8", "INT8"): Runtime((2, 22), (2, 1, 6)),
+        ("GELU", "INT16", "INT16"): Runtime((2, 21), (1, 3)),
+        ("QUANTIZE", "INT8", "INT16"): Runtime((2, 22), (2, 1, 3)),
+        ("QUANTIZE", "UINT8", "INT16"): Runtime((2, 22), (2, 1, 3)),
+        ("SUM", "INT16", "INT16"): Runtime((2, 21), (1, 3)),
+        ("TILE", "INT16", "INT16"): Runtime((2, 22), (2, 1, 3)),
+    }
+)
 
 
 class RuntimeLimit(NamedTuple):
@@ -249,16 +262,17 @@ def _table() -> Mapping[tuple[str, int], Runtime]:
     return first
 
 
-def first_runtime(op: str, version: int) -> Runtime:
+def first_runtime(op: str, version: int, types: tuple[str, str] = ("", "")) -> Runtime:
     """Returns the first releases with a version of an op; all of them for an op that the table lacks.
 
     Args:
         op: Its name in the schema.
         version: The version.
+        types: The schema's names of the types of its first operand and its first result.
     """
-    return _table().get((op, version), NO_RUNTIME)
+    return _table().get((op, version), NO_RUNTIME).joined(_LATER_FORMS.get((op, *types), NO_RUNTIME))
 
 
-def least_runtime(codes: Iterable[tuple[str, int]]) -> Runtime:
-    """Returns the first releases that have all of some ops, by names and versions."""
-    return functools.reduce(Runtime.joined, (first_runtime(*code) for code in codes), NO_RUNTIME)
+def least_runtime(forms: Iterable[tuple[str, int, tuple[str, str]]]) -> Runtime:
+    """Returns the first releases that have all of some ops, by names, versions and types."""
+    return functools.reduce(Runtime.joined, (first_runtime(*form) for form in forms), NO_RUNTIME)

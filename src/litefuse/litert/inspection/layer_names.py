@@ -47,9 +47,6 @@ def layer_of(tensor_name: str) -> str:
     the product or convolution among them, and of the first one if there is none. A loop within a layer belongs to it:
     ``gru/while/gru_cell/MatMul`` is from ``gru/gru_cell``.
 
-    Args:
-        tensor_name: The tensor's name.
-
     Returns:
         The names of the scopes, separated by slashes; empty if the name has none, such as ``arith.constant3``.
     """

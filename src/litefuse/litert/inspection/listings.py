@@ -89,14 +89,7 @@ def operator_sections(
     *,
     everything: bool = False,
 ) -> list[Section]:
-    """Returns a section for each subgraph with its operators: name, layer, types of operands and results, options.
-
-    Args:
-        subgraphs: The model's subgraphs.
-        operators: Its operators.
-        tensors: Its tensors.
-        everything: Whether names, operands and options are in full.
-    """
+    """Returns a section for each subgraph with its operators: name, layer, types of operands and results, options."""
     known = {(tensor.subgraph, tensor.index): tensor for tensor in tensors}
     groups = _by_subgraph(operators)
     sections: list[Section] = []
@@ -111,13 +104,7 @@ def operator_sections(
 def stored_tensor_sections(
     subgraphs: Sequence[SubgraphFacts], tensors: Iterable[StoredTensor], *, everything: bool = False
 ) -> list[Section]:
-    """Returns a section for each subgraph with its tensors: name, type, role, bytes, scales and zero points.
-
-    Args:
-        subgraphs: The model's subgraphs.
-        tensors: Its tensors.
-        everything: Whether names are in full.
-    """
+    """Returns a section for each subgraph with its tensors: name, type, role, bytes, scales and zero points."""
     groups = _by_subgraph(tensors)
     sections: list[Section] = []
     for number, subgraph in enumerate(subgraphs):
@@ -143,14 +130,7 @@ def stored_tensor_sections(
 def size_sections(
     sizes: FileSizes | None, tensors: Iterable[StoredTensor], total: int, *, everything: bool = False
 ) -> list[Section]:
-    """Returns the bytes by layer and dtype, which add up to the file, and the largest tensors.
-
-    Args:
-        sizes: The bytes of the model's parts.
-        tensors: Its tensors.
-        total: The bytes of the file.
-        everything: Whether all layers and all constants are listed, with their whole names.
-    """
+    """Returns the bytes by layer and dtype, which add up to the file, and the largest tensors."""
     if sizes is None:
         return []
     layers = sizes.layers if everything else sizes.layers[:_LISTED_LAYERS]
@@ -288,12 +268,7 @@ def _sized(rows: Sequence[tuple[str, str, int]], total: int, *, everything: bool
 
 
 def tensor_sections(tensors: Sequence[StoredTensor], *, everything: bool = False) -> list[Section]:
-    """Returns the sections: the tensors of each dtype, and those that are quantized.
-
-    Args:
-        tensors: The tensors.
-        everything: Whether to list all quantized tensors.
-    """
+    """Returns the sections: the tensors of each dtype, and those that are quantized."""
     if not tensors:
         return []
     counts = Counter(tensor.dtype for tensor in tensors)

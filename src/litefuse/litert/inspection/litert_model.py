@@ -61,10 +61,6 @@ def inspect_litert_model(path: Path) -> LiteRTModelFacts:
 def facts_of(content: Any, source: str = "") -> LiteRTModelFacts:
     """Inspects the content of a ``.tflite`` file.
 
-    Args:
-        content: The content: bytes or a memory map.
-        source: The name of the file.
-
     Raises:
         InterpreterError: The model is damaged.
     """

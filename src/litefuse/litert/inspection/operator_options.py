@@ -71,9 +71,6 @@ class OptionsReader:
     def builtin(self, operator: Table) -> dict[str, Any]:
         """Returns the options of an operator, of both unions; empty if it has none.
 
-        Args:
-            operator: The operator.
-
         Raises:
             ValueError: The options have more values than the file has bytes.
         """
@@ -107,10 +104,6 @@ class OptionsReader:
 
 def decoded_options(name: str, data: bytes) -> dict[str, Any]:
     """Decodes the options of a custom op to values that JSON has: a flexbuffer map, or what the pack's kernel reads.
-
-    Args:
-        name: The op's name.
-        data: The options.
 
     Returns:
         The options; in an unknown format, the entry ``bytes`` alone has the first 64 in hexadecimal, with size and

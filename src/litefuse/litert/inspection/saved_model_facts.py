@@ -158,12 +158,7 @@ class SavedModelFacts(ShownInNotebooks):
 
 
 def saved_model_sections(facts: SavedModelFacts, *, everything: bool = False) -> list[Section]:
-    """Returns the sections about a SavedModel.
-
-    Args:
-        facts: The facts.
-        everything: Whether to list all variables and call sites.
-    """
+    """Returns the sections about a SavedModel."""
     sections = [
         Section(
             facts.source,

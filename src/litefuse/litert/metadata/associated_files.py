@@ -85,11 +85,6 @@ def read_file(content: Any, name: str) -> bytes:
 def file_in(folder: Path, name: str, where: str) -> Path:
     """Returns the path of an associated file, which is in a folder, or in one below it.
 
-    Args:
-        folder: The folder.
-        name: The file's name in the metadata, with slashes.
-        where: What the name is from, for messages.
-
     Raises:
         MetadataError: No such file, or the name leads out of the folder.
     """

@@ -21,10 +21,6 @@ _FLOAT_LIMIT = 3.4028235e38
 def checked(metadata: object, where: str) -> dict[str, Any]:
     """Checks metadata against the schema, and returns a copy.
 
-    Args:
-        metadata: The metadata.
-        where: What it is from, for messages.
-
     Raises:
         MetadataError: It has entries that the schema lacks, or values that do not fit it; the message names them.
     """

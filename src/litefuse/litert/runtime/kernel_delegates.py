@@ -85,13 +85,7 @@ def kernel_delegates(
 
 
 def missing_kernels(unresolved: Sequence[str], where: str, given: Iterable[str] = ()) -> MissingKernelError:
-    """Returns the error for custom ops that nothing runs.
-
-    Args:
-        unresolved: Their names.
-        where: The model.
-        given: The ops of the kernels that were given.
-    """
+    """Returns the error for custom ops that nothing runs."""
     hint = (
         "Write one with @litefuse.custom_op, which litefuse kernels new OP --from MODEL begins (--kernels FILE.py on "
         "the command line), pass kernels as custom_ops=[...], or install a package with them."

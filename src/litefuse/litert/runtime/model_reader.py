@@ -297,12 +297,6 @@ class Signature(NamedTuple):
 class Model:
     """A LiteRT model.
 
-    Attributes:
-        table: Its root table.
-        buffers: The tables of its buffers.
-        codes: Its op codes.
-        graphs: Its subgraphs.
-
     Args:
         content: The content of a valid file: bytes or a memory map.
     """

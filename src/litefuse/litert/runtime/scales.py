@@ -67,11 +67,7 @@ def is_same_scale(one: QuantizationParameters | None, other: QuantizationParamet
 
 
 def is_quantized(detail: Mapping[str, Any]) -> bool:
-    """Whether a tensor's integers are quantized real numbers.
-
-    Args:
-        detail: The interpreter's details of the tensor.
-    """
+    """Whether a tensor's integers are quantized real numbers."""
     return are_scales([float(detail["quantization"][0])]) and np.dtype(detail["dtype"]).kind in "iu"
 
 

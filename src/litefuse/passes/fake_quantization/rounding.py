@@ -22,24 +22,14 @@ _LONGEST = 16
 
 
 class Rounding(NamedTuple):
-    """A value that is rounded.
-
-    Attributes:
-        value: The value.
-        grid: The numbers that it is rounded to.
-    """
+    """A value that is rounded."""
 
     value: ir.Value
     grid: Grid
 
 
 class _WrittenRounding(NamedTuple):
-    """A rounding that is written as a formula.
-
-    Attributes:
-        last: The last op of the formula.
-        rounding: What it computes.
-    """
+    """A rounding that is written as a formula."""
 
     last: ir.OpView
     rounding: Rounding

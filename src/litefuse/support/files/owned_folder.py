@@ -16,9 +16,6 @@ from pathlib import Path
 class OwnedFolder:
     """A new folder, which this process holds until it ends, when the system releases it.
 
-    Attributes:
-        path: Its path.
-
     Args:
         place: The folder to create it in.
         prefix: What its name begins with.

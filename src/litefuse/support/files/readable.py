@@ -38,10 +38,6 @@ def os_errors(problem: str, where: object, error: type[LitefuseError] = Litefuse
 def check_there(path: str | os.PathLike[str], error: type[LitefuseError] = LitefuseError) -> Path:
     """Returns the path of a file or folder that is there.
 
-    Args:
-        path: The path.
-        error: The class to raise.
-
     Raises:
         LitefuseError: There is nothing, or the system does not take it as a path.
     """

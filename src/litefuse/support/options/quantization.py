@@ -1,4 +1,4 @@
-"""Options of quantization besides its form."""
+"""The options of quantization."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file, os_errors
-from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QuantizationForm
-
-if TYPE_CHECKING:
-    from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.declared import Options, documented, option
+from litefuse.support.options.forms import INTEGER_ACTIVATIONS, QUANTIZATIONS, QuantizationForm
+from litefuse.support.options.names import all_names
 
 WeightBits: TypeAlias = Literal[8, 4]
 WEIGHT_BITS: tuple[WeightBits, ...] = get_args(WeightBits)
@@ -68,6 +67,166 @@ def types_of_io(value: QuantizedIo, argument: str = "it") -> tuple[IntegerType, 
             hint="It is False or 'float32', True or 'integer', or 'uint8'; or two of these, for inputs and outputs.",
         )
     return _TYPES[types[0]], _TYPES[types[-1]]
+
+
+_FORM = "Quantization"
+
+
+@documented
+class Quantization(Options):
+    """How a model is quantized, with litert-quantizer."""
+
+    form: QuantizationForm | None = option(
+        default=None,
+        help="Shrink the weights: int8 for products in int8 (dynamic) or float32 (weights), or float16; or compute in "
+        "integers: int8 or int16 with {samples}, qat (int8) with the ranges that the model's fake-quantization nodes "
+        "learned; or use the smallest weight type per layer that stays within {max_error} (auto, which requires that), "
+        "or with {io} or {require_integer} int8 activations, and int16 where they need it.",
+        kw_only=False,
+        flag="--quantize",
+        choices=QUANTIZATIONS,
+    )
+    samples: RepresentativeDataset | None = option(
+        default=None,
+        help="Inputs like those that the model will get, for int8, int16 and auto: an .npz file with an array for each "
+        "input, whose first axis counts samples or rows; a folder of images; or a function that returns or yields "
+        "samples, as FILE.py:FUNCTION.",
+        python="Or the samples themselves, or a function: each is a mapping from names of inputs to arrays, the array "
+        "of the only input, or a pair of a signature's key and one of these.",
+        metavar="FILE.npz|FOLDER|FILE.py:FUNCTION",
+        path="read",
+    )
+    preprocess: Preprocess | None = option(
+        default=None,
+        help="The function that turns each image of the folder, a PIL.Image.Image, into an input of the model. "
+        "Otherwise: RGB, resized, with values 0 to 255 if the model scales them or takes integers, else 0 to 1.",
+        metavar="FILE.py:FUNCTION",
+        group=_FORM,
+        path="read",
+    )
+    io: tuple[IntegerType, IntegerType] = option(
+        default=False,
+        converter=types_of_io,
+        help="With int8, int16, qat and auto, also make inputs and outputs integers: integer (the form's own type; "
+        "int8 with auto) or, with int8 and auto, uint8; or two types, for inputs and outputs, one of which may be "
+        "float32.",
+        python="True is integer, False is float32.",
+        flag="--quantized-io",
+        metavar="TYPE[,TYPE]",
+        group=_FORM,
+    )
+    require_integer: bool = option(
+        default=False,
+        help="With int8, int16, qat and auto, fail if an op does not compute in integers, and list such ops.",
+        group=_FORM,
+    )
+    measure_layers: bool = option(
+        default=False, help="Also measure the difference in every tensor of the model.", group=_FORM
+    )
+    weight_bits: WeightBits = option(
+        default=8,
+        help="4 for int4 weights where LiteRT has kernels: fully connected layers, convolutions, embeddings.",
+        group=_FORM,
+        choices=WEIGHT_BITS,
+    )
+    granularity: Granularity = option(
+        default="channel",
+        help="Weights that share a scale: those of an output channel, a tensor, or a block of a row (int4, dynamic).",
+        group=_FORM,
+        choices=GRANULARITIES,
+    )
+    rotate: Rotation | None = option(
+        default=None,
+        help="Rotate the weights of fully connected layers and embeddings by a Hadamard matrix before rounding "
+        "(dynamic, weights).",
+        group=_FORM,
+        choices=("hadamard",),
+    )
+    min_weight_elements: int | None = option(
+        default=None,
+        help="Do not quantize weights with fewer elements.",
+        group=_FORM,
+        metavar="N",
+        least=0,
+        otherwise="1024 with dynamic, 0 with weights",
+    )
+    keep_float: tuple[str, ...] = option(
+        default=(),
+        converter=all_names,
+        help="Keep in float the ops whose output name matches one of these regular expressions.",
+        group=_FORM,
+        metavar="REGEX",
+        is_repeated=True,
+    )
+    keep_float_ops: tuple[str, ...] = option(
+        default=(),
+        converter=all_names,
+        help="Keep all ops of these kinds in float, such as SOFTMAX.",
+        group=_FORM,
+        flag="--keep-float-op",
+        metavar="OP",
+        is_repeated=True,
+    )
+    recipe: RecipeEntries | None = option(
+        default=None,
+        help="A litert-quantizer recipe, which says how to quantize each op; replaces {form}.",
+        group=_FORM,
+        metavar="FILE.json",
+        path="read",
+    )
+    max_error: float | None = option(
+        default=None,
+        help="Fail if an output changes by more than this, relative to its largest element.",
+        group=_FORM,
+        metavar="E",
+        least=0,
+    )
+
+    @classmethod
+    def of(
+        cls, value: QuantizationForm | Quantization | Mapping[str, Any] | None, argument: str = "it"
+    ) -> Quantization:
+        """Makes it of what a user gave: an object, a mapping, or the form."""
+        return cls._of(value, argument)
+
+    @property
+    def scheme(self) -> QuantizationForm | None:
+        """The form, of which a recipe is one; None if nothing is quantized."""
+        if self.recipe is not None:
+            return "recipe"
+        return "int8" if self.has_mixed_activations else self.form
+
+    @property
+    def has_mixed_activations(self) -> bool:
+        """Whether layers have activations of int16 where the outputs need them, and of int8 elsewhere."""
+        return self.form == "auto" and (self.require_integer or self.has_integer_ends)
+
+    @property
+    def has_integer_ends(self) -> bool:
+        """Whether inputs or outputs are integers."""
+        return any(self.io)
+
+    @property
+    def entries(self) -> tuple[Mapping[str, Any], ...]:
+        """The entries of the recipe; none without a recipe."""
+        return () if self.recipe is None else recipe_entries(self.recipe)
+
+    @property
+    def block_size(self) -> int:
+        """How many weights in a row share a scale; 0 if they are not in blocks."""
+        kind, _, size = self.granularity.partition(":")
+        return int(size) if kind == "block" else 0
+
+    def text(self) -> str:
+        """Returns what differs from the form's own choices, for reports; empty if nothing does."""
+        choices = [f"int{self.weight_bits} where LiteRT has kernels for it"] if self.weight_bits != 8 else []
+        if self.block_size:
+            choices.append(f"a scale for each {self.block_size}")
+        elif self.granularity != "channel":
+            choices.append("a scale for each tensor")
+        if self.rotate:
+            choices.append("rotated")
+        return ", ".join(choices)
 
 
 def check_combination(chosen: Quantization) -> None:

@@ -252,9 +252,6 @@ def prepare_worker(module: str) -> None:
     """Starts the process for the next :func:`run_in_worker` if there is none yet.
 
     It imports a module in the meantime.
-
-    Args:
-        module: The module.
     """
     with _interrupts_wait():
         _give_back(_take(module)[0])

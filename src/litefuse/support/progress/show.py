@@ -114,10 +114,6 @@ _within: ContextVar[bool] = ContextVar("within_logged_work", default=False)
 def stages_logged(title: str, also: Callable[[str], None] | None) -> Generator[Callable[[str], None] | None]:
     """Logs the beginning and the end of work and of its stages, with their seconds; not of work within work.
 
-    Args:
-        title: The description of the work.
-        also: Called with each step.
-
     Yields:
         The function to call with each step: ``also`` if nobody listens.
     """

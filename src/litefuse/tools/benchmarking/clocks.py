@@ -61,12 +61,7 @@ class Clock(Protocol):
 
 
 def new_clock(nodes: Sequence[int], originals: Sequence[int]) -> Clock:
-    """Makes a clock, the only one at that time.
-
-    Args:
-        nodes: The addresses of the nodes.
-        originals: The addresses of their functions.
-    """
+    """Makes a clock, the only one at that time."""
     library = _library()
     return PythonClock(nodes, originals) if library is None else NativeClock(library, nodes, originals)
 

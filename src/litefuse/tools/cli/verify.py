@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from litefuse.support.options.conversion import Quantization
+from litefuse.support.options.quantization import Quantization
 from litefuse.tools.cli.arguments import given_parameters
 from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.declared_options import declared_option

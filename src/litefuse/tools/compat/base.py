@@ -14,7 +14,8 @@ from litefuse.errors import QuantizationError, SettingError, UnsupportedOpsError
 from litefuse.frontends.keras_file import is_keras_file
 from litefuse.frontends.source_of import source_of
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.options.conversion import Graph, Limits, Quantization
+from litefuse.support.options.conversion import Graph, Limits
+from litefuse.support.options.quantization import Quantization
 from litefuse.tools.compat.opened_model import open_model
 from litefuse.tools.compat.quantizing import dataset_of, quantization_of
 from litefuse.tools.compat.settings import MAPPED, NEEDLESS, REFUSED, refuse_changed, unknown_setting

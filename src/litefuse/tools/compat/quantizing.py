@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from litefuse.errors import SettingError
 from litefuse.frontends.saved_model import TensorSpec
-from litefuse.support.options.conversion import Quantization
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.quantization import Quantization
 from litefuse.tools.compat.opened_model import OpenedModel
 from litefuse.tools.compat.spec import OpsSet, Optimize, dtype_name, listed, members
 

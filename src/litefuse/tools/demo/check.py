@@ -66,11 +66,7 @@ class Comparison:
 
 
 def compare(model: bytes) -> list[Comparison]:
-    """Runs the demo's calls in the stock interpreter, one after another, and compares every output.
-
-    Args:
-        model: The converted demo.
-    """
+    """Runs the demo's calls in the stock interpreter, one after another, and compares every output."""
     silence_start_up_lines()
     interpreter = Interpreter(model_content=model, experimental_delegates=[delegate(MyCustomFusedOp)])
     comparisons: list[Comparison] = []

@@ -174,12 +174,7 @@ def document(
 
 
 def document_text(value: Mapping[str, Any], encoding: str | None = "utf-8") -> str:
-    """Returns a document as strict JSON, in characters that an encoding has.
-
-    Args:
-        value: The document.
-        encoding: The encoding of the stream that it goes to.
-    """
+    """Returns a document as strict JSON, in characters that an encoding has."""
     text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
     try:
         text.encode(encoding or "utf-8")

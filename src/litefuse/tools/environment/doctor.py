@@ -47,11 +47,7 @@ _AT_ONCE = 4
 
 
 def diagnose(checks: Mapping[str, tuple[Area, Check]] = CHECKS) -> Diagnosis:
-    """Looks at everything that litefuse works with. Never raises: a check that fails is a finding.
-
-    Args:
-        checks: The checks to make.
-    """
+    """Looks at everything that litefuse works with. Never raises: a check that fails is a finding."""
     begun = time.perf_counter()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         waiting = [pool.submit(_guarded, name, area, check) for name, (area, check) in checks.items()]

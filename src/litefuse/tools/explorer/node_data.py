@@ -102,10 +102,6 @@ def byte_data(model: Path) -> NodeData:
 def time_data(model: Path, seconds: Mapping[tuple[int, int], float]) -> NodeData:
     """Returns the time of each op, in microseconds.
 
-    Args:
-        model: The file.
-        seconds: The time of ops, by the indices of their subgraphs and their own indices there.
-
     Raises:
         InterpreterError: The file cannot be read, is not a LiteRT model, or is damaged.
         LitefuseError: A time is of an op that the file lacks: it is another file's.

@@ -16,14 +16,7 @@ _NUMBERS = frozenset({3, 4})
 def check_sections(
     library: str, checked: Sequence[CheckedCall], tolerance: float, saved: Sequence[str] = ()
 ) -> list[Section]:
-    """Returns the sections: each call with its error, and the verdict on all.
-
-    Args:
-        library: The library.
-        checked: The calls.
-        tolerance: The allowed error.
-        saved: The models of calls that differ, which were written with their inputs.
-    """
+    """Returns the sections: each call with its error, and the verdict on all."""
     notes: Mapping[Verdict, str] = {
         "equal": f"Equal: the error of each result is at most {tolerance:g}.",
         "differs": f"A kernel crashes or misuses memory, or a result differs by more than {tolerance:g}.",

@@ -31,11 +31,7 @@ _LONGEST = 300
 
 
 def document(content: Content) -> str:
-    """Returns the page.
-
-    Args:
-        content: What it shows.
-    """
+    """Returns the page."""
     style = files("litefuse.tools.page").joinpath("page.css").read_text(encoding="utf-8") + SECTIONS_STYLE
     script = _script()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

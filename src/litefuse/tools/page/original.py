@@ -52,10 +52,6 @@ class OriginalJob:
 def read_original(job: OriginalJob, announce: Callable[[str], None]) -> Model:
     """Reads the graphs that signatures reach.
 
-    Args:
-        job: The request.
-        announce: Called with the name of each step at its start.
-
     Raises:
         SavedModelError: The model cannot be read.
     """

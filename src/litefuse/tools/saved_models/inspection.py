@@ -29,10 +29,6 @@ def inspect_model(job: InspectionJob, announce: Callable[[str], None]) -> SavedM
     The verdicts on variables and composites come from the first passes of a conversion. An error that stops these
     becomes ``problem``, and the other facts are still reported.
 
-    Args:
-        job: The request.
-        announce: Called with the name of each step at its start.
-
     Raises:
         SavedModelError: The SavedModel cannot be read.
     """

@@ -64,13 +64,7 @@ def known_types(calls: Sequence[Call]) -> bool:
 
 
 def cpp_kernel(op: str, calls: Sequence[Call], source: str) -> str:
-    """Returns the source of a kernel that returns zeros of the right shapes.
-
-    Args:
-        op: The op's name.
-        calls: Its calls in the model.
-        source: The name of the model.
-    """
+    """Returns the source of a kernel that returns zeros of the right shapes."""
     name = class_name(op)
     options = list(_options(calls))
     return "\n".join(

@@ -44,13 +44,7 @@ def types_seen(calls: Sequence[Call], role: str, index: int) -> list[str]:
 
 
 def python_kernel(op: str, calls: Sequence[Call], source: str) -> str:
-    """Returns the source of a module with a kernel that returns zeros of the right shapes.
-
-    Args:
-        op: The op's name.
-        calls: Its calls in the model.
-        source: The name of the model.
-    """
+    """Returns the source of a module with a kernel that returns zeros of the right shapes."""
     inputs, outputs = tensor_names(calls)
     return "\n".join(
         [

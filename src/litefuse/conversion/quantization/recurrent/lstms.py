@@ -48,23 +48,14 @@ _LOST_WEIGHTS = "LiteRT loses weights that it dequantized when the states get an
 
 
 class FloatLayer(NamedTuple):
-    """A recurrent op that stays in floating point.
-
-    Attributes:
-        name: The name of its result.
-        reason: Why.
-    """
+    """A recurrent op that stays in floating point."""
 
     name: str
     reason: str
 
 
 class LstmOps:
-    """The recurrent ops of a model in floating point.
-
-    Args:
-        path: The model.
-    """
+    """The recurrent ops of a model in floating point."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -80,6 +80,19 @@ def quantized(value: npt.NDArray[np.float32], scale: Scale, dtype: type[Any]) ->
     return np.clip(steps, -limit, limit).astype(dtype)
 
 
+def integers_of(values: npt.NDArray[Any], scale: Scale, dtype: str) -> npt.NDArray[Any]:
+    """Returns the integers that QUANTIZE makes of real numbers; of NaN the zero point.
+
+    XNNPACK multiplies with the inverse of the scale, in float32, and rounds halves to even.
+    """
+    limits, inverse = np.iinfo(dtype), np.reciprocal(np.array(scale.scale, np.float32))
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.rint(values.astype(np.float32) * inverse) + np.float32(scale.zero)
+    # Kernels of symmetric int16 take no -32768.
+    least = -limits.max if dtype == "int16" else limits.min
+    return np.clip(np.nan_to_num(steps, nan=scale.zero), least, limits.max).astype(dtype)
+
+
 # The first version that quantizes inputs with a zero point.
 _VERSION = 3
 

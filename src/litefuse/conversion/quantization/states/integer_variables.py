@@ -8,32 +8,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
-from litefuse.conversion.quantization.moved_constants import integers_of
+from litefuse.conversion.quantization.moved_constants import constant_integers
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
 from litefuse.conversion.quantization.recurrent.quantized_forms import scale_of
 from litefuse.conversion.quantization.states.variables import Access, Variable, variables_of
 from litefuse.litert.export.editor import GraphEditor, Scale
 from litefuse.litert.runtime.schema_objects import dtype_of
 
-_DTYPES: dict[str, type[np.signedinteger[Any]]] = {"int8": np.int8, "int16": np.int16}
 _FLOAT = "what reads and writes this state computes in floating point, or no integers hold its initial value"
 _APART = "this state is kept in floating point, or has masks among its numbers"
 
 
 class _Form(NamedTuple):
-    """The integers of a variable.
-
-    Attributes:
-        dtype: Their dtype.
-        scale: Their scale.
-    """
+    """The integers of a variable."""
 
     dtype: str
     scale: Scale
 
     def holds(self, values: Any) -> bool:
         """Whether these integers are near all of these numbers."""
-        limits = np.iinfo(_DTYPES[self.dtype])
+        limits = np.iinfo(self.dtype)
         steps = np.asarray(values, np.float64) / self.scale.scale + self.scale.zero
         return not steps.size or bool(limits.min - 1 < steps.min() <= steps.max() < limits.max + 1)
 
@@ -115,7 +109,7 @@ def _after(access: Access) -> Iterator[_Form]:
 
 def _of(graph: GraphEditor, index: int) -> Iterator[_Form]:
     dtype, scale = dtype_of(graph.tensor(index)), graph.scale(index)
-    if dtype in _DTYPES and scale is not None:
+    if dtype in {"int8", "int16"} and scale is not None:
         yield _Form(dtype, scale)
 
 
@@ -128,7 +122,7 @@ def _read(access: Access, form: _Form) -> None:
 
 def _write(access: Access, form: _Form) -> None:
     graph, value, name = access.graph, access.value, f"{access.name}_{form.dtype}"
-    constant = integers_of(graph, value, form.scale, _DTYPES[form.dtype])
+    constant = constant_integers(graph, value, form.scale, form.dtype)
     if constant is not None:
         integers = graph.add_constant(name, constant, form.scale)
     else:

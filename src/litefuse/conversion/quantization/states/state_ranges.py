@@ -9,40 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
+from litefuse.conversion.quantization.integer_rules import MOVING
 from litefuse.conversion.quantization.states.variables import Variable, variables_of
 from litefuse.conversion.quantization.tied_ranges import TiedRanges
 from litefuse.litert.export.editor import GraphEditor
-
-#: The ops whose results have the scale of their operands, and the positions of these.
-MOVING: Mapping[str, slice] = {
-    **dict.fromkeys(("CONCATENATION", "MAXIMUM", "MINIMUM", "PACK"), slice(None)),
-    **dict.fromkeys(("SELECT", "SELECT_V2"), slice(1, 3)),
-    **dict.fromkeys(("DYNAMIC_UPDATE_SLICE", "PADV2"), slice(0, 2)),
-    **dict.fromkeys(("SCATTER_ND", "SPLIT"), slice(1, 2)),
-    **dict.fromkeys(
-        (
-            *("AVERAGE_POOL_2D", "BATCH_TO_SPACE_ND", "BROADCAST_TO", "DEPTH_TO_SPACE", "EXPAND_DIMS", "GATHER"),
-            *("GATHER_ND", "MAX_POOL_2D", "MIRROR_PAD", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE"),
-            *("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "REVERSE_SEQUENCE", "REVERSE_V2", "SLICE"),
-            *("SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TOPK_V2"),
-            *("TRANSPOSE", "UNPACK"),
-        ),
-        slice(0, 1),
-    ),
-}
-
 
 # From this size on, an initial value stands for infinity.
 _MASK = 1e30
 
 
 class _Move(NamedTuple):
-    """An op that hands numbers on.
-
-    Attributes:
-        operands: Whose, the names of tensors.
-        results: To what.
-    """
+    """An op that hands numbers on."""
 
     operands: Sequence[str]
     results: Sequence[str]
@@ -106,8 +83,8 @@ def _moves(graph: GraphEditor, sources: Mapping[str, str], real: Collection[str]
         if any(result in real for result in results):
             continue
         moves += [_Move([sources[result]], [result]) for result in results if result in sources]
-        if (positions := MOVING.get(graph.kind(op))) is not None:
-            moves.append(_Move(_real(graph, op.inputs[positions]), results))
+        if (moving := MOVING.get(graph.kind(op))) is not None:
+            moves.append(_Move(_real(graph, op.inputs[moving.operands]), results))
     return moves
 
 

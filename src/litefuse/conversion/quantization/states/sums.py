@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from litefuse.conversion.quantization.states.state_ranges import MOVING
+from litefuse.conversion.quantization.integer_rules import MOVING
 from litefuse.conversion.quantization.states.variables import Variable, variables_of
 from litefuse.litert.export.editor import GraphEditor
 

@@ -14,12 +14,7 @@ _ELSEWHERE = "a loop or a branch reads or writes this state, in floating point"
 
 
 class Access(NamedTuple):
-    """An op that reads or writes a variable.
-
-    Attributes:
-        graph: Its subgraph.
-        op: The op.
-    """
+    """An op that reads or writes a variable."""
 
     graph: GraphEditor
     op: Any
@@ -64,11 +59,7 @@ class Variable:
 
 
 def variables_of(model: Any) -> list[Variable]:
-    """Returns the variables of a model that are float32.
-
-    Args:
-        model: The model, as the schema's objects.
-    """
+    """Returns the variables of a model that are float32."""
     graphs = editors_of(model)
     called = {int(signature.subgraphIndex) for signature in model.signatureDefs or ()}
     called |= {

@@ -47,12 +47,7 @@ class FlatGraph:
 
 
 def flatten(graph: Any, definition_of: Callable[[str], Any]) -> FlatGraph:
-    """Replaces function calls by the functions' bodies. Loops and branches keep theirs.
-
-    Args:
-        graph: A GraphDef.
-        definition_of: Finds the OpDef of an op.
-    """
+    """Replaces function calls by the functions' bodies. Loops and branches keep theirs."""
     flat = FlatGraph(type(graph)(versions=graph.versions))
     flat.definition.library.CopyFrom(graph.library)
     _Inlining(flat, {function.signature.name: function for function in graph.library.function}, definition_of).graph(

@@ -110,12 +110,7 @@ _Tensor = TypeVar("_Tensor")
 
 
 def chunks(tensors: Iterable[_Tensor], size_of: Callable[[_Tensor], int]) -> Iterator[list[_Tensor]]:
-    """Yields as many tensors as fit into memory at once, in their order; one that does not fit comes alone.
-
-    Args:
-        tensors: The tensors.
-        size_of: The size of one, in bytes.
-    """
+    """Yields as many tensors as fit into memory at once, in their order; one that does not fit comes alone."""
     chunk: list[_Tensor] = []
     size = 0
     for tensor in tensors:

@@ -45,11 +45,6 @@ def check_required(options: Conversion) -> None:
 def with_target_checks(report: Report, job: ConversionJob, announce: Callable[[str], None]) -> Report:
     """Returns the report with what each target but the CPU makes of the file, if it is to be checked.
 
-    Args:
-        report: The report of the conversion.
-        job: The conversion.
-        announce: Called with the name of the step.
-
     Raises:
         NotAcceleratedError: A target does not, and has to.
     """

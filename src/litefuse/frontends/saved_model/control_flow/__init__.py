@@ -20,11 +20,6 @@ def functionalize(
 ) -> tuple[FunctionDef, list[FunctionDef]]:
     """Replaces Switch, Merge, Enter, Exit, NextIteration and LoopCond by While, If and Case, TensorArrays by lists.
 
-    Args:
-        function: Any function.
-        library: The functions that it may call.
-        registry: The definitions of the ops.
-
     Returns:
         The function, itself if it has none of these, and the functions that its new ops call.
 

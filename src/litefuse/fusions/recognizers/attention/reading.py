@@ -113,10 +113,6 @@ class _Weights:
 def read_attention(found: Softmax, result: ir.Value) -> Reading:
     """Reads the attention whose softmax this is.
 
-    Args:
-        found: The softmax.
-        result: Its result.
-
     Raises:
         NotAttention: It is not that of attention.
     """

@@ -60,13 +60,7 @@ def roles_of(reading: Reading) -> Roles:
 
 
 def outermost(reading: Reading, roles: Roles, others: Collection[ir.Value] = ()) -> Reading:
-    """Returns the attention with its tensors before they were moved and scaled, and its result behind such ops.
-
-    Args:
-        reading: The attention.
-        roles: What its axes are.
-        others: The results of others, which are not looked behind.
-    """
+    """Returns the attention with its tensors before they were moved and scaled, and its result behind such ops."""
     axes = reading.scores.axes
     whole = {roles.all_heads, roles.head, roles.batch}
     queries, factor = _before(axes, reading.queries, whole, others, scaled=True)

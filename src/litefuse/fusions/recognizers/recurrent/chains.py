@@ -60,10 +60,6 @@ def find_chains(function: func.FuncOp, cells: Sequence[Cell]) -> list[Chain]:
     The steps of a layer have products with the same weights, and the last of these is in its last step. So steps are
     looked for where such products lead to. Where that fails again and again, as for a cell that nobody knows, more and
     more of the products are left out: the time grows with the number of ops, not with that of the ways to match a cell.
-
-    Args:
-        function: The function.
-        cells: The cells to try.
     """
     searches: dict[ir.Value, _Search] = {}
     for products in products_of_shared_weights(function):

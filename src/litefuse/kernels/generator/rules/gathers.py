@@ -40,15 +40,7 @@ def _gather(graph: Graph, op: BodyOp) -> Node:
 
 
 def picked(graph: Graph, source: Node, indices: Node, axis: int, batch: int = 0) -> Node:
-    """Returns slices of a tensor along an axis, at indices that are inside.
-
-    Args:
-        graph: The graph.
-        source: The tensor.
-        indices: The indices.
-        axis: The axis.
-        batch: The number of the first axes that both have.
-    """
+    """Returns slices of a tensor along an axis, at indices that are inside."""
     behind = axis + len(indices.shape) - batch
     both = [
         graph.sizes.same(*pair, "the batches of GATHER")

@@ -329,9 +329,6 @@ def pool_options(data: bytes) -> dict[str, Any] | None:
 
     What follows, where the runtime keeps what it computes, is ignored, and may be missing or as short as it once was.
 
-    Args:
-        data: The options of a node.
-
     Returns:
         ``padding``, ``strides`` and ``pool_size`` ([rows, columns]), ``activation``; None if this is another struct.
     """
@@ -349,9 +346,6 @@ def pool_options(data: bytes) -> dict[str, Any] | None:
 
 def transpose_conv_options(data: bytes) -> dict[str, Any] | None:
     """Reads a ``TfLiteTransposeConvParams``: int32 padding, strides of columns and rows; the rest is ignored.
-
-    Args:
-        data: The options of a node.
 
     Returns:
         ``padding`` and ``strides`` ([rows, columns]); None if this is another struct.

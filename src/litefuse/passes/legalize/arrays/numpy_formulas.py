@@ -17,10 +17,6 @@ class Array(np.lib.mixins.NDArrayOperatorsMixin):
     So one formula computes a constant for numpy arrays, and emits ops for values. The functions are those below,
     ``numpy.where``, ``numpy.transpose``, and ``numpy.sum`` along one axis that is kept; all broadcast. They are
     dispatched by numpy's protocols ``__array_ufunc__`` (NEP 13) and ``__array_function__`` (NEP 18).
-
-    Args:
-        builder: Emits the ops.
-        value: The tensor.
     """
 
     def __init__(self, builder: Builder, value: Tensor) -> None:

@@ -70,13 +70,7 @@ class Scan:
 
 
 def find_scan(t: Translation, op: Any, hoisted: Collection[ir.Operation] = ()) -> Scan | None:
-    """Finds the variables that a loop reads and writes item by item; None if it does not count its iterations.
-
-    Args:
-        t: The translation.
-        op: The loop.
-        hoisted: The ops in its body that are hoisted out of it.
-    """
+    """Finds the variables that a loop reads and writes item by item; None if it does not count its iterations."""
     condition, body = (region.blocks[0] for region in op.regions)
     *_, last = body.operations
     counter, count = _counter(t, op, condition, body)
