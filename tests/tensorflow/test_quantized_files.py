@@ -62,10 +62,13 @@ def test_both_ways_are_equal(tensorflow: TensorFlow, kind: str, form: Quantizati
 
 
 @pytest.mark.parametrize(
-    ("kind", "enough"),
-    [("transformer", True), ("tied table", True), ("GRU", True), ("fused LSTM", False), ("custom op", False)],
+    ("kind", "form"),
+    [
+        *[("transformer", "int8"), ("tied table", "int8"), ("GRU", "int16")],  # of a loop's body, all or nothing
+        *[("fused LSTM", ""), ("custom op", "")],
+    ],
 )
-def test_int16_where_int8_is_not_enough(tensorflow: TensorFlow, kind: str, enough: bool) -> None:
+def test_int16_where_int8_is_not_enough(tensorflow: TensorFlow, kind: str, form: str) -> None:
     """Layers of int16 beside others of int8, among them recurrent and custom ops, make no output much worse."""
     path, options, calls = tensorflow.save(build, kind), KINDS[kind].options, KINDS[kind].calls()
     model = litefuse.convert(path, **options)
@@ -74,19 +77,25 @@ def test_int16_where_int8_is_not_enough(tensorflow: TensorFlow, kind: str, enoug
     ).report.quantization
     assert narrow is not None
     assert narrow.error is not None
-    limit = 0.6 * narrow.error
+    limit = 0.7 * narrow.error
     mixed = litefuse.Quantization("auto", samples=calls, io=(False, True), max_error=limit)
-    if not enough:  # what cannot be int16
+    if not form:  # what cannot be int16
         with pytest.raises(QuantizationError, match="allowed") as raised:
             litefuse.quantize(model, mixed)
         assert raised.value.error is not None
-        assert limit < raised.value.error < 1.1 * narrow.error  # the ranges avoid powers of two
+        assert limit < raised.value.error < 1.2 * narrow.error  # the ranges avoid powers of two
         return
-    whole = litefuse.quantize(model, mixed).report
+    result = litefuse.quantize(model, mixed)
+    whole = result.report
     report = whole.quantization
     assert report is not None
     assert report.error is not None
     assert report.error <= limit
+    assert report.form == form
+    assert {str(array.dtype) for array in run_calls(result.model_bytes, calls)[0].values()} == {"int8"}
+    if form == "int16":
+        assert "mixed with int8" in report.instead
+        return
     assert report.mixed is not None
     wide = [layer.layer for layer in report.mixed.layers if layer.form == "int16"]
     assert f"Layers in int16: {len(wide)}" in whole.details()

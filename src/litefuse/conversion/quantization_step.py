@@ -160,9 +160,10 @@ def _quantized(
 
         chosen, difference, instead = form, quantized(target, form), ""
         error, allowed = difference.error or 0.0, form.max_error or 0.0
-        if form.has_mixed_activations and not form.has_integer_ends and not error <= allowed:
+        if form.has_mixed_activations and not error <= allowed:
             # Mixed with int8, loops, states and tables stay int8 even where all layers have int16.
-            plain, whole = replace(form, form="int16"), target.with_name(target.name + ".int16")
+            first, last = ("int8" if end is True else end for end in form.io)
+            plain, whole = replace(form, form="int16", io=(first, last)), target.with_name(target.name + ".int16")
             edit_file(path, lambda model: write_equal_ops(model, 16, kept, traits.no_integers))
             try:
                 with suppress(LitefuseError):  # what is wrong with int8 is told then

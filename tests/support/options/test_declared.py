@@ -96,7 +96,7 @@ def test_flags(name: str) -> None:
         ({"labels": "x.txt"}, 'metadata={"labels": path}'),
         ({"plug_ins": ["x.py"]}, "fusions or kernels; load a Keras file with classes"),
         ({"custom_objects": {}}, "keras.models.load_model(file, {name: class}), and pass that"),
-        ({"quantize": {"form": "int8", "io": "int8"}}, "io is 'int8'\nIt is False or 'float32'"),
+        ({"quantize": {"form": "int8", "io": "int4"}}, "io is 'int4'\nIt is False or 'float32'"),
     ],
 )
 def test_groups_are_checked(options: dict[str, Any], message: str) -> None:

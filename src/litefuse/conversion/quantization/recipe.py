@@ -160,7 +160,7 @@ def _boundaries(bits: int, quantized_io: tuple[IntegerType, IntegerType]) -> Rec
     """Returns the entries of inputs and outputs."""
     boundaries: Recipe = []
     for boundary, of_integers in zip(_BOUNDARIES, quantized_io, strict=True):
-        config = _static(bits) if of_integers else None
+        config = _static(8 if isinstance(of_integers, str) else bits) if of_integers else None
         if config is not None and of_integers == "uint8":
             config["activation_tensor_config"] |= {"dtype": "UINT"}
         boundaries.append(_entry("(?:(?:))", boundary, config))

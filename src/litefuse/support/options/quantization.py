@@ -26,8 +26,8 @@ GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 #: spreads outliers.
 Rotation: TypeAlias = Literal["hadamard"]
 
-#: The types of inputs or outputs: float32 (False), the form's own integers (True), or uint8.
-IntegerType: TypeAlias = bool | Literal["uint8"]
+#: The types of inputs or outputs: float32 (False), the form's own integers (True), int8, or uint8.
+IntegerType: TypeAlias = bool | Literal["int8", "uint8"]
 
 #: Those of inputs and outputs, or a pair of both.
 QuantizedIo: TypeAlias = IntegerType | str | tuple[IntegerType, IntegerType]
@@ -51,7 +51,8 @@ Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
 MIN_WEIGHT_ELEMENTS = 1024
 
 
-_TYPES: Mapping[Any, IntegerType] = {"integer": True, "uint8": "uint8", "float32": False, True: True, False: False}
+_TYPES: dict[Any, IntegerType] = {"integer": True, "int8": "int8", "uint8": "uint8", "float32": False}
+_TYPES |= {True: True, False: False}
 
 
 def types_of_io(value: QuantizedIo, argument: str = "it") -> tuple[IntegerType, IntegerType]:
@@ -64,7 +65,7 @@ def types_of_io(value: QuantizedIo, argument: str = "it") -> tuple[IntegerType, 
     if not 1 <= len(types) <= 2 or not all(isinstance(kind, (bool, str)) and kind in _TYPES for kind in types):
         raise LitefuseError(
             f"{argument} is {value!r}",
-            hint="It is False or 'float32', True or 'integer', or 'uint8'; or two of these, for inputs and outputs.",
+            hint="It is False or 'float32', True or 'integer', 'int8', 'uint8'; or two, for inputs and outputs.",
         )
     return _TYPES[types[0]], _TYPES[types[-1]]
 
@@ -108,8 +109,8 @@ class Quantization(Options):
         default=False,
         converter=types_of_io,
         help="With int8, int16, qat and auto, also make inputs and outputs integers: integer (the form's own type; "
-        "int8 with auto) or, with int8 and auto, uint8; or two types, for inputs and outputs, one of which may be "
-        "float32.",
+        "int8 with auto), int8 or, with int8 and auto, uint8; or two types, for inputs and outputs, one of which may "
+        "be float32.",
         python="True is integer, False is float32.",
         flag="--quantized-io",
         metavar="TYPE[,TYPE]",
