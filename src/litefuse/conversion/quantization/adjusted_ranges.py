@@ -29,6 +29,8 @@ _WITHIN = frozenset(
         *("SPACE_TO_DEPTH", "SPLIT", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"),
     }
 )
+# And who takes what it reads of an operand over, beside other operands.
+_JOINING = frozenset({_CONCATENATION, "SELECT", _SELECTION})
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
 _TIMES = 4.0
@@ -51,7 +53,7 @@ def share_ranges(
     So have the states of masked layers in all steps, which selections hand on.
 
     Where all that read a tensor are limits, such as MINIMUM, or move parts of it, it has the range of their results:
-    integers end there, as the results do.
+    integers end there, as the results do. What a concatenation or selection alone reads ends where its result does.
 
     Args:
         model: The model, as the schema's objects.
@@ -76,6 +78,10 @@ def share_ranges(
             results = [shared[names[index]] for index in op.outputs if names[index] in shared]
             for index in map(int, op.inputs if limits and kind in _WITHIN and results else ()):
                 wanted[index] += [_union(results)]
+            for index in map(int, op.inputs if limits and kind in _JOINING and results else ()):
+                if readers[index] == 1 and (whole := shared.get(names[index])) is not None:
+                    low, high = results[0]["min"], results[0]["max"]
+                    shared[names[index]] = {end: np.clip(value, low, high) for end, value in whole.items()}
             passes = kind in _PASSING and any(names[output] in constants for output in op.outputs)
             inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
             computed = [names[index] for index in inputs if model.buffers[tensors[index].buffer].data is None]
