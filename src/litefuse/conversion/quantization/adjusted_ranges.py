@@ -153,10 +153,12 @@ _STEPS = 2**15 - 1
 #: The largest number of int16 in the scale of the ops whose result has a fixed one.
 LARGEST_INT16 = 1 - 2**-15
 # What ranges are widened by, which costs a hundredth of a bit.
-_WIDER = np.float32(1.01)
+_WIDER = 1.01
+#: What ranges of int16 are widened by: what is beyond them for other inputs costs more than the steps that this takes.
+MARGIN_INT16 = 1.1
 
 
-def avoid_powers_of_two(ranges: Ranges) -> Ranges:
+def avoid_powers_of_two(ranges: Ranges, margin: float = 1.0) -> Ranges:
     """Returns ranges in which those whose scale would be a power of two are a little wider.
 
     LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, and refuse most
@@ -164,13 +166,17 @@ def avoid_powers_of_two(ranges: Ranges) -> Ranges:
     that, as those of ranges that end at 1; then an operand must have the scale of the result. All tensors are widened,
     because the scale of a sum may be that of a later op, or of an earlier one. Only what has the fixed scale of an op's
     result, such as TANH, keeps it.
+
+    Args:
+        ranges: The ranges of a model's tensors.
+        margin: What all but the fixed ones are widened by before.
     """
-    return {
-        name: {end: value * _WIDER for end, value in range_.items()}
-        if (largest := float(np.abs([*range_.values()]).max())) != LARGEST_INT16 and _is_power(largest)
-        else range_
-        for name, range_ in ranges.items()
-    }
+    widened: Ranges = {}
+    for name, range_ in ranges.items():
+        largest = float(np.abs([*range_.values()]).max())
+        times = margin * (_WIDER if _is_power(largest * margin) else 1.0) if largest != LARGEST_INT16 else 1.0
+        widened[name] = {end: value * np.float32(times) for end, value in range_.items()}
+    return widened
 
 
 def _is_power(largest: float) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from litefuse.conversion.quantization.adjusted_ranges import avoid_powers_of_two, share_ranges
+from litefuse.conversion.quantization.adjusted_ranges import MARGIN_INT16, avoid_powers_of_two, share_ranges
 from litefuse.conversion.quantization.calibration import (
     Ranges,
     check_finite,
@@ -240,7 +240,7 @@ class _Task:
         ranges = hand_ranges_on(share_ranges(model, ranges, sources, read_once(path), limits=bits == 8), sources)
         ranges = carried_ranges(model, bodies, ranges, bits or 8)  # some of these have another one now
         if bits != 8 or self.options.has_mixed_activations:
-            ranges = avoid_powers_of_two(ranges)
+            ranges = avoid_powers_of_two(ranges, MARGIN_INT16 if bits == 16 else 1.0)
         facts = replace(facts_of(path), real=real, later=looked_up, carried=_carried(model, bodies))
         apart, of_outputs = (real | self.kept) - looked_up, bool(self.options.io[1])
 
