@@ -25,6 +25,9 @@ _TYPES: Mapping[int, str] = {8: "int8", 16: "int16"}
 _NEAR = 1e-5
 # LiteRT compares int8 of one scale exactly if 256 of its steps are at least 1.
 _LEAST_COMPARED = 1 / 256
+# How far a constant behind an operand is moved before it is rounded, so that integers compare with it as what they
+# stand for does: by less than a half, which leaves alone what is as good as whole.
+_AWAY = {"GREATER": -0.49, "GREATER_EQUAL": 0.49, "LESS": 0.49, "LESS_EQUAL": -0.49}
 # What CAST makes integers with a scale of.
 _CAST = frozenset({"bool", "int32", "int64"})
 
@@ -96,7 +99,8 @@ class IntegerGraph(GraphEditor):
                 conversion = self._insert(op, "QUANTIZE", integers[operand], -1)
                 integers[operand] = self._add_like(integers[operand], self._type, scale, conversion)
         for operand, value in constants.items():
-            integers[operand] = self._integer_constant(operand, value, scale)
+            away = _AWAY.get(self.kind(op), 0.0) * (1 if operand == int(op.inputs[-1]) else -1)
+            integers[operand] = self._integer_constant(operand, value, scale, away)
         if self._is_wide(rule, scale):
             self._widen(op, integers, [*operands, *constants], results)
         inputs = [integers.get(int(index), int(index)) for index in op.inputs]
@@ -190,9 +194,10 @@ class IntegerGraph(GraphEditor):
             return scales[0]
         return scale_of(min(ends), max(ends), self._bits)
 
-    def _integer_constant(self, index: int, value: Any, scale: Scale | None) -> int:
+    def _integer_constant(self, index: int, value: Any, scale: Scale | None, away: float) -> int:
         scale = scale or symmetric(float(np.abs(value).max(initial=0)), self._bits)
-        return self.add_constant(f"{self.name(index)}_{self._type}", integers_of(value, scale, self._type), scale)
+        integers = integers_of(value + away * scale.scale, scale, self._type)
+        return self.add_constant(f"{self.name(index)}_{self._type}", integers, scale)
 
     def _is_wide(self, rule: IntegerRule, scale: Scale | None) -> bool:
         """Whether the op takes its integers as int32."""
