@@ -215,9 +215,9 @@ def test_integers_compare_with_a_constant_as_what_they_stand_for(
     quantize_model(before, after, Quantization(form, io=True), take_samples(samples))
     runner: Any = Interpreter(after).get_signature_runner()
     (details,) = runner.get_input_details().values()
-    scale, zero = details["quantization"]
-    ends = np.rint(np.array([-2, 1.5]) / scale) + zero
-    integers = np.linspace(*ends, 400).astype(details["dtype"]).reshape(1, 400, 1)
+    scale, zero = float(details["quantization"][0]), int(details["quantization"][1])
+    least, most = (round(end / scale) + zero for end in (-2.0, 1.5))
+    integers = np.linspace(least, most, 400).astype(details["dtype"]).reshape(1, 400, 1)
     real = (integers.astype(np.float64) - zero) * scale
     real = np.where(np.abs(real - limits) < 1e-3 * scale, limits, real)
     operands = (real, limits) if behind else (limits, real)
