@@ -29,8 +29,6 @@ _WITHIN = frozenset(
         *("SPACE_TO_DEPTH", "SPLIT", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"),
     }
 )
-# And who takes what it reads of an operand over, beside other operands.
-_JOINING = frozenset({_CONCATENATION, "SELECT", _SELECTION})
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
 _TIMES = 4.0
@@ -76,12 +74,14 @@ def share_ranges(
             for index in map(int, op.outputs):
                 _limit(shared, names[index], wanted[index], readers[index])
             results = [shared[names[index]] for index in op.outputs if names[index] in shared]
-            for index in map(int, op.inputs if limits and kind in _WITHIN and results else ()):
-                wanted[index] += [_union(results)]
-            for index in map(int, op.inputs if limits and kind in _JOINING and results else ()):
+            for index in map(
+                int, op.inputs if limits and results and kind in {_CONCATENATION, "SELECT", _SELECTION} else ()
+            ):
                 if readers[index] == 1 and (whole := shared.get(names[index])) is not None:
                     low, high = results[0]["min"], results[0]["max"]
                     shared[names[index]] = {end: np.clip(value, low, high) for end, value in whole.items()}
+            for index in map(int, op.inputs if limits and kind in _WITHIN and results else ()):
+                wanted[index] += [_union(results)]
             passes = kind in _PASSING and any(names[output] in constants for output in op.outputs)
             inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
             computed = [names[index] for index in inputs if model.buffers[tensors[index].buffer].data is None]
@@ -159,17 +159,12 @@ MARGIN_INT16 = 1.1
 
 
 def avoid_powers_of_two(ranges: Ranges, margin: float = 1.0) -> Ranges:
-    """Returns ranges in which those whose scale would be a power of two are a little wider.
+    """Returns ranges that are wider by a margin, and a little more where the scale would be a power of two.
 
-    LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, and refuse most
-    such sums: they take that form where the scales of both operands and of the result are such powers, or as good as
-    that, as those of ranges that end at 1; then an operand must have the scale of the result. All tensors are widened,
-    because the scale of a sum may be that of a later op, or of an earlier one. Only what has the fixed scale of an op's
-    result, such as TANH, keeps it.
-
-    Args:
-        ranges: The ranges of a model's tensors.
-        margin: What all but the fixed ones are widened by before.
+    LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, as of ranges that
+    end at 1, or as good as that; they refuse most such sums, because an operand must then have the scale of the result.
+    All tensors are widened, because the scale of a sum may be that of a later op, or of an earlier one. Only what has
+    the fixed scale of an op's result, such as TANH, keeps it.
     """
     widened: Ranges = {}
     for name, range_ in ranges.items():

@@ -119,7 +119,7 @@ class IntegerGraph(GraphEditor):
         """Whether an op has real numbers, all of a known range or scale."""
         if not operands or (rule.results != 0 and not results):
             return False
-        known = {operand for operand in operands if self._quantized_operand(operand) >= 0}
+        known = {operand for operand in operands if self._dequantized(operand) >= 0}
         known |= {operand for operand in operands if self._bytes_operand(operand) >= 0}
         unread = {result for result in results if not self._is_used(result)}  # which the calibration does not see
         if not all(self._has_range(index) for index in ({*operands, *results} - known - unread)):
@@ -131,7 +131,7 @@ class IntegerGraph(GraphEditor):
         integers: dict[int, int] = {}
         added: set[int] = set()
         for operand in operands:
-            integers[operand] = self._quantized_operand(operand)
+            integers[operand] = self._dequantized(operand)
             if integers[operand] < 0:
                 of_bytes = self._bytes_operand(operand)
                 integers[operand] = self._add_integers(operand)
@@ -160,7 +160,7 @@ class IntegerGraph(GraphEditor):
             elif not _are_near(wanted, self.tensor(integers).quantization, 0):
                 made = self._add_integers(result)
                 self.tensor(made).quantization = wanted
-                self._append(op, "QUANTIZE", made, integers)
+                self._behind[id(op)].append(self._made("QUANTIZE", made, integers))
         if conversion is not None:
             self._remove(conversion)
         taken = {self._type, *(["uint8"] if self._bits == 8 else [])}
@@ -168,7 +168,7 @@ class IntegerGraph(GraphEditor):
             if self.kind(reader) == "QUANTIZE" and dtype_of(self.tensor(reader.outputs[0])) in taken:
                 self._rewire(reader, [integers], [*reader.outputs])
         if self._is_used(result):
-            self._append(op, "DEQUANTIZE", integers, result)
+            self._behind[id(op)].append(self._made("DEQUANTIZE", integers, result))
         return made
 
     def _common_scale(
@@ -236,7 +236,7 @@ class IntegerGraph(GraphEditor):
     def read_integers(self, op: Any) -> bool:
         """Has an op that reads a shape read that of the integers, where they were dequantized for it."""
         real = int(op.inputs[0])
-        integers = self._quantized_operand(real)
+        integers = self._dequantized(real)
         if integers >= 0:
             self._rewire(op, [integers], [*op.outputs])
             self._drop_unread(real)
@@ -310,19 +310,15 @@ class IntegerGraph(GraphEditor):
         range_ = self._ranges.get(self.name(index))
         return range_ is not None and bool(np.isfinite([range_["min"][0], range_["max"][0]]).all())
 
-    def _quantized_operand(self, index: int) -> int:
-        """Returns what DEQUANTIZE makes a tensor of, if it is of these integers; else -1."""
-        return self._dequantized(index, self._type)
-
     def _bytes_operand(self, index: int) -> int:
         """Returns what DEQUANTIZE makes a tensor of, if that is an input of uint8 beside int8; else -1."""
         source = self._dequantized(index, "uint8")
         return source if self._bits == 8 and source in self.graph.inputs else -1
 
-    def _dequantized(self, index: int, dtype: str) -> int:
-        """Returns what DEQUANTIZE makes a tensor of, if it is of a type; else -1."""
+    def _dequantized(self, index: int, dtype: str | None = None) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if it is of a type, by default of these integers; else -1."""
         op = self._makers.get(index)
-        if op is None or self.kind(op) != "DEQUANTIZE" or not self.is_type(op.inputs[0], dtype):
+        if op is None or self.kind(op) != "DEQUANTIZE" or not self.is_type(op.inputs[0], dtype or self._type):
             return -1
         return int(op.inputs[0])
 
@@ -359,12 +355,6 @@ class IntegerGraph(GraphEditor):
         """Adds a conversion before an op."""
         conversion = self._made(kind, operand, result)
         self._before[id(op)].append(conversion)
-        return conversion
-
-    def _append(self, op: Any, kind: str, operand: int, result: int) -> Any:
-        """Adds a conversion behind an op."""
-        conversion = self._made(kind, operand, result)
-        self._behind[id(op)].append(conversion)
         return conversion
 
     def _made(self, kind: str, operand: int, result: int) -> Any:
