@@ -17,6 +17,7 @@ from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
 _SELECTION = "SELECT_V2"
 _CONCATENATION = "CONCATENATION"
+_JOINING = frozenset({_CONCATENATION, "SELECT", _SELECTION})
 # The operand and the result of these have one scale, which litert-quantizer takes from the operand.
 _POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
 # The result of these has the scale of the operand, as well.
@@ -74,14 +75,11 @@ def share_ranges(
             for index in map(int, op.outputs):
                 _limit(shared, names[index], wanted[index], readers[index])
             results = [shared[names[index]] for index in op.outputs if names[index] in shared]
-            for index in map(
-                int, op.inputs if limits and results and kind in {_CONCATENATION, "SELECT", _SELECTION} else ()
-            ):
-                if readers[index] == 1 and (whole := shared.get(names[index])) is not None:
-                    low, high = results[0]["min"], results[0]["max"]
-                    shared[names[index]] = {end: np.clip(value, low, high) for end, value in whole.items()}
-            for index in map(int, op.inputs if limits and kind in _WITHIN and results else ()):
-                wanted[index] += [_union(results)]
+            for index in map(int, op.inputs if limits and results else ()):
+                if kind in _WITHIN:
+                    wanted[index] += [_union(results)]
+                elif kind in _JOINING and readers[index] == 1 and (own := shared.get(names[index])) is not None:
+                    shared[names[index]] = {end: np.clip(at, *_union(results).values()) for end, at in own.items()}
             passes = kind in _PASSING and any(names[output] in constants for output in op.outputs)
             inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
             computed = [names[index] for index in inputs if model.buffers[tensors[index].buffer].data is None]
