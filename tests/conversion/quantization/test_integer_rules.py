@@ -138,7 +138,7 @@ RANDOM = np.random.default_rng(3)
 SAMPLES = [RANDOM.normal(size=SHAPE).astype(np.float32) for _ in range(16)]
 # In multiples of what one step of the result is of its range: where ops are several, or the function is steep.
 _STEPS = {"DIV": 2.0, "EXP": 4.0, "LOG": 3.0, "LOG_SOFTMAX": 3.0, "REDUCE_PROD": 6.0, "L2_NORMALIZATION": 4.0}
-_STEPS_OF_INT16 = {**_STEPS, "EXP": 24.0, "L2_NORMALIZATION": 16.0}  # LiteRT's own tables of int16 are coarse
+_STEPS_OF_INT16 = {**_STEPS, "EXP": 24.0, "L2_NORMALIZATION": 8.0}  # LiteRT's own tables of int16 are coarse
 _JUMPS = ("a bool", "ARG_", "CEIL", "FLOOR", "GREATER", "LESS", "ROUND", "SIGN")
 
 

@@ -153,7 +153,7 @@ LARGEST_INT16 = 1 - 2**-15
 # What ranges are widened by, which costs a hundredth of a bit.
 _WIDER = 1.01
 #: What ranges of int16 are widened by: what is beyond them for other inputs costs more than the steps that this takes.
-MARGIN_INT16 = 1.1
+MARGIN_INT16 = 1.05
 
 
 def avoid_powers_of_two(ranges: Ranges, margin: float = 1.0) -> Ranges:
