@@ -1,19 +1,23 @@
 # pyright: reportUnknownLambdaType=false
 """Ops that stay in floating point where one layer is converted to integers, in litefuse's files and in stock ones.
 
-``python -m benchmarks.integer_layers FOLDER [NAME...]`` makes the models in FOLDER, with a batch of one and of any
-size, converts them to int8 and int16 by TFLiteConverter, in a process of its own, and by litefuse, and prints what
-computes in floating point in each file, and the errors. What FOLDER has already is not made again.
+``python -m benchmarks.integer_layers FOLDER [NAME...] [--seeds N]`` makes the models in FOLDER, with a batch of one and
+of any size, converts them to int8 and int16 by TFLiteConverter, in a process of its own, and by litefuse, and prints
+what computes in floating point in each file, and the errors. Each seed gives other weights, samples and calls, because
+one draw of an error says little. What FOLDER has already is not made again.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,7 +31,7 @@ _ACTIVATIONS = (
     *("exponential", "hard_shrink", "hard_sigmoid", "hard_silu", "leaky_relu", "linear", "log_sigmoid", "relu"),
     *("relu6", "selu", "sigmoid", "softmax", "sparse_sigmoid", "tanh"),
 )
-_SAMPLES, _CALLS, _TOKENS = 24, 16, 200  # as many as in `integer_networks`
+_SAMPLES, _CALLS, _TOKENS = 24, 64, 200  # as many as in `integer_networks`
 # Those that compute no real numbers, or do nothing in inference.
 _OMITTED = frozenset({"discretization", "dropout", "gaussian_noise", "masking", "spatial_dropout"})
 
@@ -84,18 +88,18 @@ def functions(tf: Any) -> Mapping[str, Any]:
     }
 
 
-def make(folder: Path, names: Sequence[str]) -> None:
-    """Writes, for each layer and batch, the SavedModel, samples, calls with the outputs, and stock files."""
+def make(folder: Path, names: Sequence[str], seeds: int) -> None:
+    """Writes, for each layer, batch and seed, the SavedModel, samples, calls with the outputs, and stock files."""
     os.environ |= {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
     tf: Any = importlib.import_module("tensorflow")
     known: Any = importlib.import_module("tests.tensorflow.keras_layers")
     for name, shapes, apply in _layers(tf, known):
         if names and name not in names:
             continue
-        for batch, size in _BATCHES.items():
-            case = folder / f"{name}.{batch}"
+        for (batch, size), seed in itertools.product(_BATCHES.items(), range(seeds)):
+            case = folder / f"{name}.{batch}.{seed}"
             if not (case / "done").exists():
-                _write(tf, case, shapes, apply, size)
+                _write(tf, case, shapes, apply, size, seed)
 
 
 def _layers(tf: Any, known: Any) -> Iterator[tuple[str, tuple[tuple[int, ...], ...], Any]]:
@@ -115,10 +119,11 @@ def _layers(tf: Any, known: Any) -> Iterator[tuple[str, tuple[tuple[int, ...], .
         yield f"networks.{name}", (kinds.SHAPES.get(name, kinds.IMAGE),), network
 
 
-def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any, batch: int | None) -> None:
+def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any, batch: int | None, seed: int) -> None:
     case.mkdir(parents=True, exist_ok=True)
-    random = np.random.default_rng(7)
-    importlib.import_module("keras").utils.set_random_seed(3)
+    random = np.random.default_rng(7 + seed)
+    keras: Any = importlib.import_module("keras")
+    keras.utils.set_random_seed(3 + seed)
     layer = maker()
     dtype = tf.int32 if "bert" in case.name else tf.float32
     specs = [tf.TensorSpec([batch, *shape], dtype, name=f"x{place}") for place, shape in enumerate(shapes)]
@@ -136,12 +141,15 @@ def _write(tf: Any, case: Path, shapes: tuple[tuple[int, ...], ...], maker: Any,
         return [random.normal(size=(count, 1, *shape)).astype(np.float32) for shape in shapes]
 
     serve(*(tf.constant(value[0]) for value in drawn(1)))
+    is_network = isinstance(layer, keras.Model)
     for weight in getattr(layer, "weights", ()):
-        if weight.dtype == "float32":
-            if "networks" not in case.name:
-                weight.assign(weight + random.uniform(0.05, 0.3, weight.shape).astype(np.float32))
-            elif weight.shape.rank == 1:
-                weight.assign(weight + random.uniform(-0.2, 0.3, weight.shape).astype(np.float32))
+        if weight.dtype == "float32" and (not is_network or weight.shape.rank == 1):
+            ends = (-0.2, 0.3) if is_network else (0.05, 0.3)
+            weight.assign(weight + random.uniform(*ends, weight.shape).astype(np.float32))
+    if is_network:  # whose outputs would hardly depend on the inputs
+        inputs = tf.constant(np.concatenate(drawn(32)[0]))
+        settle: Any = importlib.import_module("tests.tensorflow.test_keras_applications").settle
+        settle(keras, layer.layers, lambda: layer(inputs, training=True))
     module: Any = tf.Module()
     module.serve = tf.function(serve, input_signature=specs, autograph=False)
     module.tracked = list(module.serve.get_concrete_function().graph.variables)
@@ -225,31 +233,38 @@ def document(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         only = [row["layer"] for row, ours, stock in pairs if stock and stock["floats"] and not ours["floats"]]
         yield f"  in stock's alone: {len(only)} ({', '.join(only)})"
         yield from (f"  refused: {row['layer']}: {row['refused']}" for row in of_form if "refused" in row)
-        known = [
-            (row["layer"], ours["error"], stock["error"])
-            for row, ours, stock in pairs
-            if stock and not stock["floats"] and stock["error"] is not None and ours["error"] is not None
-        ]
-        larger = sorted(
-            ((one + 1e-6) / (other + 1e-6), layer, one, other)
-            for layer, one, other in known
-            if one > 1.1 * other + 1e-6
-        )
-        yield f"  errors above 1.1 of stock's: {len(larger)} of {len(known)}"
-        yield from (f"    {layer}: {one:.5f}, stock {other:.5f}" for _, layer, one, other in reversed(larger))
-        ratios = [np.log((one + 1e-6) / (other + 1e-6)) for _, one, other in known]
-        yield f"  geometric mean of the ratios: {np.exp(np.mean(ratios)):.3f}" if ratios else ""
+        ratios: dict[str, list[float]] = defaultdict(list)
+        for row, ours, stock in pairs:
+            if stock and not stock["floats"] and stock["error"] is not None and ours["error"] is not None:
+                ratios[_without_seed(row["layer"])].append((ours["error"] + 1e-6) / (stock["error"] + 1e-6))
+        means = {layer: float(np.exp(np.mean(np.log(of_seeds)))) for layer, of_seeds in ratios.items()}
+        larger = sorted((layer for layer in means if means[layer] > 1.1), key=means.__getitem__, reverse=True)
+        yield f"  errors above 1.1 of stock's, in the geometric mean of the seeds: {len(larger)} of {len(means)}"
+        for layer in larger:
+            yield f"    {layer}: {means[layer]:.2f} ({min(ratios[layer]):.2f} to {max(ratios[layer]):.2f})"
+        yield f"  geometric mean of the ratios: {np.exp(np.mean(np.log([*means.values()]))):.3f}" if means else ""
+
+
+def _without_seed(name: str) -> str:
+    return re.sub(r"\.\d+$", "", name)
 
 
 def main() -> None:
     """Makes, measures and prints."""
-    if sys.argv[1] == "--make":
-        make(Path(sys.argv[2]), sys.argv[3:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("names", nargs="*", help="the names of layers and networks, as in images.conv")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--make", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder
+    if arguments.make:
+        make(folder, arguments.names, arguments.seeds)
         return
-    folder, names = Path(sys.argv[1]), sys.argv[2:]
-    subprocess.run([sys.executable, "-m", "benchmarks.integer_layers", "--make", str(folder), *names], check=True)
+    command = [sys.executable, "-m", "benchmarks.integer_layers", "--make", *sys.argv[1:]]
+    subprocess.run(command, check=True)
     cases = [path for path in sorted(folder.iterdir()) if (path / "done").exists()]
-    cases = [path for path in cases if not names or re.sub(r"\.(static|open)$", "", path.name) in names]
+    cases = [path for path in cases if not arguments.names or path.name.rsplit(".", 2)[0] in arguments.names]
     rows = [measured(case, form) for case in cases for form in _FORMS]
     (folder / "rows.json").write_text(json.dumps(rows, indent=1))
     print(*document(rows), sep="\n")

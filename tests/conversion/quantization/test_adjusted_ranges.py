@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from litefuse.conversion.quantization.adjusted_ranges import avoid_powers_of_two, share_ranges
+from litefuse.conversion.quantization.adjusted_ranges import LARGEST_INT16, avoid_powers_of_two, share_ranges
 from litefuse.litert.runtime.schema_objects import objects_of
 from tests.litert.runtime.models import Graph, model
 
@@ -42,10 +42,10 @@ WHOLE = (-4.0, 4.0)
 
 @pytest.mark.parametrize(
     ("ends", "takes"),
-    [((-1.0, 1.0), True), ((-0.9, 1.0), False), ((-4.0, 4.0), True), ((-4.5, 1.0), False), ((-1.0, 4.5), False)],
+    [((-1.0, 1.0), True), ((-0.9, 1.0), False), ((-4.0, 4.0), True), ((-4.5, 1.0), True), ((-1.0, 4.5), True)],
 )
 def test_operands_of_concatenations(ends: Ends, takes: bool) -> None:
-    """They take the result's range if it encloses theirs, and is four times as wide at most."""
+    """They end where the result does, and take its range if it is four times as wide at most."""
     after = shared(op("CONCATENATION", "a", "b"), {"a": ends, "b": (-2.0, 2.0), "y": WHOLE})
     assert after == {"a": WHOLE if takes else ends, "b": WHOLE, "y": WHOLE}
 
@@ -152,3 +152,11 @@ def test_scales_that_are_powers_of_two(ends: Ends, wider: bool) -> None:
     after = ends_of(avoid_powers_of_two(ranges_of({"x": ends})))
     times = np.float32(1.01) if wider else 1.0
     np.testing.assert_array_equal(after["x"], np.array(ends) * times)
+
+
+def test_a_margin_leaves_fixed_scales_alone() -> None:
+    ends = {"x": (-1.0, 3.0), "tanh": (-LARGEST_INT16, LARGEST_INT16), "power": (0.0, 1 / 1.1)}
+    after = ends_of(avoid_powers_of_two(ranges_of(ends), 1.1))
+    assert after["x"] == pytest.approx((-1.1, 3.3))
+    assert after["tanh"] == ends["tanh"]
+    assert after["power"] == pytest.approx((0.0, 1.01))  # with the margin it is one

@@ -199,6 +199,31 @@ def test_integers_that_become_real_numbers(tmp_path: Path, dtype: Any, form: Any
         np.testing.assert_allclose(runner(**call)["y"], expected, atol=0.3 if form == "int8" else 0.003)
 
 
+@pytest.mark.parametrize("form", ["int8", "int16"])
+@pytest.mark.parametrize("kind", ["GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"])
+@pytest.mark.parametrize("behind", [True, False])
+def test_integers_compare_with_a_constant_as_what_they_stand_for(
+    tmp_path: Path, kind: str, form: Any, *, behind: bool
+) -> None:
+    graph = Graph()
+    x, y = graph.input("x", [1, 400, 1]), graph.output("y", [1, 400, 6], np.bool_)
+    limits = np.array([-1.9, -0.217, 0.0, 0.3, 0.308, 1.4], np.float32)
+    constant = graph.tensor("limits", [6], value=limits)
+    graph.builtin(kind, [x, constant] if behind else [constant, x], [y])
+    before, after = saved(tmp_path / "before.tflite", graph), tmp_path / "after.tflite"
+    samples = [{"x": np.linspace(-2, 1.5, 400, dtype=np.float32).reshape(1, 400, 1)}]
+    quantize_model(before, after, Quantization(form, io=True), take_samples(samples))
+    runner: Any = Interpreter(after).get_signature_runner()
+    (details,) = runner.get_input_details().values()
+    scale, zero = float(details["quantization"][0]), int(details["quantization"][1])
+    least, most = (round(end / scale) + zero for end in (-2.0, 1.5))
+    integers = np.linspace(least, most, 400).astype(details["dtype"]).reshape(1, 400, 1)
+    real = (integers.astype(np.float64) - zero) * scale
+    real = np.where(np.abs(real - limits) < 1e-3 * scale, limits, real)
+    operands = (real, limits) if behind else (limits, real)
+    np.testing.assert_array_equal(runner(x=integers)["y"], getattr(np, kind.lower())(*operands))
+
+
 CHAIN = chain(*[op("SIN"), with_numbers("MUL", 1.5), with_numbers("ADD", 0.2), op("COS"), op("SQUARE")])
 
 

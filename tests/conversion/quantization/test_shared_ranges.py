@@ -76,8 +76,8 @@ def test_what_does_not_enclose_an_operand_is_not_its_range(tmp_path: Path) -> No
     assert {name: float(each["max"][0]) for name, each in shared.items()} == {
         "y": 1.0,
         "larger": 1.0,
-        "first": 2.0,
-        "large": 2.0,
+        "first": 1.0,  # nothing else reads what is beyond
+        "large": 1.0,
         "pool": 3.0,
         "doubled": 3.0,  # what is beyond that of the pool, is so there
     }
@@ -115,8 +115,8 @@ def test_states_that_selections_hand_on(tmp_path: Path, other: float, shared: bo
     ends = {name: (float(each["min"][0]), float(each["max"][0])) for name, each in found.items()}
     assert ends["tiny"] == pytest.approx((0, 0.1))  # little would be left of it
     assert ends["z"] == (0, 3)  # nothing is handed on
-    assert ends["x"] == ((-1.5, 2) if shared else (-1, 2))
-    assert ends["first"] == ends["y"] == (-1.5, 2) or not shared
+    assert ends["x"] == ((-1.5, 1) if shared else (0, 1))  # nothing reads what is not selected
+    assert ends["first"] == ends["y"] == (-1.5, 1) or not shared
 
 
 def test_an_operand_with_a_fixed_scale_leaves_the_others_their_range(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from litefuse.litert.runtime.schema_objects import op_names, tensor_name
 
 _SELECTION = "SELECT_V2"
 _CONCATENATION = "CONCATENATION"
+_JOINING = frozenset({_CONCATENATION, "SELECT", _SELECTION})
 # The operand and the result of these have one scale, which litert-quantizer takes from the operand.
 _POOLS = frozenset({"AVERAGE_POOL_2D", "MAX_POOL_2D"})
 # The result of these has the scale of the operand, as well.
@@ -48,7 +49,7 @@ def share_ranges(
     So have the states of masked layers in all steps, which selections hand on.
 
     Where all that read a tensor are limits, such as MINIMUM, or move parts of it, it has the range of their results:
-    integers end there, as the results do.
+    integers end there, as the results do. What a concatenation or selection alone reads ends where its result does.
 
     Args:
         model: The model, as the schema's objects.
@@ -71,8 +72,11 @@ def share_ranges(
             for index in map(int, op.outputs):
                 _limit(shared, names[index], wanted[index], readers[index])
             results = [shared[names[index]] for index in op.outputs if names[index] in shared]
-            for index in map(int, op.inputs if limits and kind in _WITHIN and results else ()):
-                wanted[index] += [_union(results)]
+            for index in map(int, op.inputs if limits and results else ()):
+                if kind in _WITHIN:
+                    wanted[index] += [_union(results)]
+                elif kind in _JOINING and readers[index] == 1 and (own := shared.get(names[index])) is not None:
+                    shared[names[index]] = {end: np.clip(at, *_union(results).values()) for end, at in own.items()}
             passes = kind in _WHOLE and any(names[output] in constants for output in op.outputs)
             inputs: list[int] = list(op.inputs) if kind == _CONCATENATION or kind in _POOLS or passes else []
             computed = [names[index] for index in inputs if model.buffers[tensors[index].buffer].data is None]
@@ -144,24 +148,25 @@ _STEPS = 2**15 - 1
 #: The largest number of int16 in the scale of the ops whose result has a fixed one.
 LARGEST_INT16 = 1 - 2**-15
 # What ranges are widened by, which costs a hundredth of a bit.
-_WIDER = np.float32(1.01)
+_WIDER = 1.01
+#: What ranges of int16 are widened by: what is beyond them for other inputs costs more than the steps that this takes.
+MARGIN_INT16 = 1.05
 
 
-def avoid_powers_of_two(ranges: Ranges) -> Ranges:
-    """Returns ranges in which those whose scale would be a power of two are a little wider.
+def avoid_powers_of_two(ranges: Ranges, margin: float = 1.0) -> Ranges:
+    """Returns ranges that are wider by a margin, and a little more where the scale would be a power of two.
 
-    LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, and refuse most
-    such sums: they take that form where the scales of both operands and of the result are such powers, or as good as
-    that, as those of ranges that end at 1; then an operand must have the scale of the result. All tensors are widened,
-    because the scale of a sum may be that of a later op, or of an earlier one. Only what has the fixed scale of an op's
-    result, such as TANH, keeps it.
+    LiteRT's kernels of ADD and SUB of int16 have a form of its own for scales that are powers of two, as of ranges that
+    end at 1, or as good as that; they refuse most such sums, because an operand must then have the scale of the result.
+    All tensors are widened, because the scale of a sum may be that of a later op, or of an earlier one. Only what has
+    the fixed scale of an op's result, such as TANH, keeps it.
     """
-    return {
-        name: {end: value * _WIDER for end, value in range_.items()}
-        if (largest := float(np.abs([*range_.values()]).max())) != LARGEST_INT16 and _is_power(largest)
-        else range_
-        for name, range_ in ranges.items()
-    }
+    widened: Ranges = {}
+    for name, range_ in ranges.items():
+        largest = float(np.abs([*range_.values()]).max())
+        times = margin * (_WIDER if _is_power(largest * margin) else 1.0) if largest != LARGEST_INT16 else 1.0
+        widened[name] = {end: value * np.float32(times) for end, value in range_.items()}
+    return widened
 
 
 def _is_power(largest: float) -> bool:

@@ -24,6 +24,9 @@ _TYPES: Mapping[int, str] = {8: "int8", 16: "int16"}
 _NEAR = 1e-5
 # LiteRT compares int8 of one scale exactly if 256 of its steps are at least 1.
 _LEAST_COMPARED = 1 / 256
+# How far a constant behind an operand is moved before it is rounded, so that integers compare with it as what they
+# stand for does: by less than a half, which leaves alone what is as good as whole.
+_AWAY = {"GREATER": -0.49, "GREATER_EQUAL": 0.49, "LESS": 0.49, "LESS_EQUAL": -0.49}
 # What CAST makes integers with a scale of.
 _CAST = frozenset({"bool", "int32", "int64"})
 
@@ -88,7 +91,8 @@ class IntegerGraph(GraphEditor):
                 conversion = self._insert(op, "QUANTIZE", integers[operand], -1)
                 integers[operand] = self._add_like(integers[operand], self._type, scale, conversion)
         for operand, value in constants.items():
-            integers[operand] = self._integer_constant(operand, value, scale)
+            away = _AWAY.get(self.kind(op), 0.0) * (1 if operand == int(op.inputs[-1]) else -1)
+            integers[operand] = self._integer_constant(operand, value, scale, away)
         if self._is_wide(rule, scale):
             self._widen(op, integers, [*operands, *constants], results)
         inputs = [integers.get(int(index), int(index)) for index in op.inputs]
@@ -107,7 +111,7 @@ class IntegerGraph(GraphEditor):
         """Whether an op has real numbers, all of a known range or scale."""
         if not operands or (rule.results != 0 and not results):
             return False
-        known = {operand for operand in operands if self._quantized_operand(operand) >= 0}
+        known = {operand for operand in operands if self._dequantized(operand) >= 0}
         known |= {operand for operand in operands if self._bytes_operand(operand) >= 0}
         unread = {result for result in results if not self._is_used(result)}  # which the calibration does not see
         if not all(self._has_range(index) for index in ({*operands, *results} - known - unread)):
@@ -119,7 +123,7 @@ class IntegerGraph(GraphEditor):
         integers: dict[int, int] = {}
         added: set[int] = set()
         for operand in operands:
-            integers[operand] = self._quantized_operand(operand)
+            integers[operand] = self._dequantized(operand)
             if integers[operand] < 0:
                 of_bytes = self._bytes_operand(operand)
                 integers[operand] = self._add_integers(operand)
@@ -148,7 +152,7 @@ class IntegerGraph(GraphEditor):
             elif not _are_near(wanted, self.tensor(integers).quantization, 0):
                 made = self._add_integers(result)
                 self.tensor(made).quantization = wanted
-                self._append(op, "QUANTIZE", made, integers)
+                self._behind[id(op)].append(self._made("QUANTIZE", made, integers))
         if conversion is not None:
             self._remove(conversion)
         taken = {self._type, *(["uint8"] if self._bits == 8 else [])}
@@ -156,7 +160,7 @@ class IntegerGraph(GraphEditor):
             if self.kind(reader) == "QUANTIZE" and dtype_of(self.tensor(reader.outputs[0])) in taken:
                 self._rewire(reader, [integers], [*reader.outputs])
         if self._is_used(result):
-            self._append(op, "DEQUANTIZE", integers, result)
+            self._behind[id(op)].append(self._made("DEQUANTIZE", integers, result))
         return made
 
     def _common_scale(
@@ -182,9 +186,10 @@ class IntegerGraph(GraphEditor):
             return scales[0]
         return scale_of(min(ends), max(ends), self._bits)
 
-    def _integer_constant(self, index: int, value: Any, scale: Scale | None) -> int:
+    def _integer_constant(self, index: int, value: Any, scale: Scale | None, away: float) -> int:
         scale = scale or symmetric(float(np.abs(value).max(initial=0)), self._bits)
-        return self.add_constant(f"{self.name(index)}_{self._type}", integers_of(value, scale, self._type), scale)
+        integers = integers_of(value + away * scale.scale, scale, self._type)
+        return self.add_constant(f"{self.name(index)}_{self._type}", integers, scale)
 
     def _is_wide(self, rule: IntegerRule, scale: Scale | None) -> bool:
         """Whether the op takes its integers as int32."""
@@ -223,7 +228,7 @@ class IntegerGraph(GraphEditor):
     def read_integers(self, op: Any) -> bool:
         """Has an op that reads a shape read that of the integers, where they were dequantized for it."""
         real = int(op.inputs[0])
-        integers = self._quantized_operand(real)
+        integers = self._dequantized(real)
         if integers >= 0:
             self._rewire(op, [integers], [*op.outputs])
             self._drop_unread(real)
@@ -297,19 +302,15 @@ class IntegerGraph(GraphEditor):
         range_ = self._ranges.get(self.name(index))
         return range_ is not None and bool(np.isfinite([range_["min"][0], range_["max"][0]]).all())
 
-    def _quantized_operand(self, index: int) -> int:
-        """Returns what DEQUANTIZE makes a tensor of, if it is of these integers; else -1."""
-        return self._dequantized(index, self._type)
-
     def _bytes_operand(self, index: int) -> int:
         """Returns what DEQUANTIZE makes a tensor of, if that is an input of uint8 beside int8; else -1."""
         source = self._dequantized(index, "uint8")
         return source if self._bits == 8 and source in self.graph.inputs else -1
 
-    def _dequantized(self, index: int, dtype: str) -> int:
-        """Returns what DEQUANTIZE makes a tensor of, if it is of a type; else -1."""
+    def _dequantized(self, index: int, dtype: str | None = None) -> int:
+        """Returns what DEQUANTIZE makes a tensor of, if it is of a type, by default of these integers; else -1."""
         op = self._makers.get(index)
-        if op is None or self.kind(op) != "DEQUANTIZE" or not self.is_type(op.inputs[0], dtype):
+        if op is None or self.kind(op) != "DEQUANTIZE" or not self.is_type(op.inputs[0], dtype or self._type):
             return -1
         return int(op.inputs[0])
 
@@ -346,12 +347,6 @@ class IntegerGraph(GraphEditor):
         """Adds a conversion before an op."""
         conversion = self._made(kind, operand, result)
         self._before[id(op)].append(conversion)
-        return conversion
-
-    def _append(self, op: Any, kind: str, operand: int, result: int) -> Any:
-        """Adds a conversion behind an op."""
-        conversion = self._made(kind, operand, result)
-        self._behind[id(op)].append(conversion)
         return conversion
 
     def _made(self, kind: str, operand: int, result: int) -> Any:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from litefuse.conversion.quantization.adjusted_ranges import avoid_powers_of_two, share_ranges
+from litefuse.conversion.quantization.adjusted_ranges import MARGIN_INT16, avoid_powers_of_two, share_ranges
 from litefuse.conversion.quantization.calibration import (
     Ranges,
     check_finite,
@@ -270,7 +270,9 @@ class _RangedModel:
         ranges = share_ranges(model, ranges, self._sources, read_once(self._path), limits=bits == 8)
         ranges = hand_ranges_on(ranges, self._sources)
         ranges = carried_ranges(model, self._bodies, ranges, bits or 8)  # some of these have another one now
-        return avoid_powers_of_two(ranges) if bits != 8 or task.options.has_mixed_activations else ranges
+        if bits == 8 and not task.options.has_mixed_activations:
+            return ranges
+        return avoid_powers_of_two(ranges, MARGIN_INT16 if bits == 16 else 1.0)
 
     def quantize(self) -> None:
         """Writes the quantized model."""
