@@ -265,7 +265,8 @@ def _next(report: Report, original: str, written: str, plug_ins: Sequence[str]) 
     code = [text for name in plug_ins for text in ("--plug-in", name)]
     if original:
         yield _Line("next", shlex.join(["litefuse", "verify", written, original, *code]), spare=_VERIFY)
-    if report.file_check is not None and report.file_check.ran:
+    is_bundle = written.endswith(".litertlm")  # which LiteRT does not run
+    if report.file_check is not None and report.file_check.ran and not is_bundle:
         command = shlex.join(["litefuse", "benchmark", written, *code])
         yield _Line("" if original else "next", command, spare=_BENCHMARK)
 
