@@ -30,22 +30,21 @@ _SPECIAL = (
 
 
 def save(tf: Any, path: str, family: str, change: str = "") -> None:
-    """Saves a model to a ``.keras`` file or, without that suffix, to the folder of a preset.
+    """Saves a model to a ``.keras`` file or, without that suffix, to the folder of a preset; see :func:`made`."""
+    del tf
+    causal_lm = made(family, change)
+    (causal_lm.save if Path(path).suffix else causal_lm.save_to_preset)(path)
+
+
+def made(family: str, change: str = "") -> Any:
+    """Makes a model on Keras's backend.
 
     Args:
-        tf: TensorFlow.
-        path: The file or folder.
         family: The name of a function below.
         change: What differs from the model without a change: a key of ``CHANGES``.
     """
-    import keras_hub
-    from keras_hub import models
-
-    del tf, keras_hub
-    alter = CHANGES.get(change, lambda _: None)
-    arguments: dict[str, Any] = {}
-    if change == "another rotary base":
-        arguments["rope_max_wavelength"] = 5000
+    models: Any = importlib.import_module("keras_hub.models")
+    arguments = {"rope_max_wavelength": 5000} if change == "another rotary base" else {}
     causal_lm = FAMILIES[family](models, merges=change == "another merge", **arguments)
     random = np.random.default_rng(3)
     for weight in causal_lm.weights:
@@ -58,8 +57,9 @@ def save(tf: Any, path: str, family: str, change: str = "") -> None:
         else:
             value = 0.2 * value + ("scale" in weight.path)
         weight.assign(value)
-    alter(causal_lm)
-    (causal_lm.save if Path(path).suffix else causal_lm.save_to_preset)(path)
+    if change in CHANGES:
+        CHANGES[change](causal_lm)
+    return causal_lm
 
 
 def save_with_a_wrong_row(tf: Any, path: str, bundle: str) -> None:

@@ -12,7 +12,7 @@ from litefuse.support.options.declared import option
 from litefuse.support.options.forms import QuantizationForm
 
 
-def _lengths(value: int | str | Sequence[int], argument: str = "it") -> tuple[int, ...]:
+def _lengths(value: str | int | Sequence[int], argument: str = "it") -> tuple[int, ...]:
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence) else [value]
     try:
         lengths = tuple(dict.fromkeys(int(part) for part in parts))
