@@ -80,7 +80,7 @@ def test_json_that_is_no_tokenizer(tmp_path: Path, content: str) -> None:
 
 def test_what_is_not_a_language_model(tmp_path: Path) -> None:
     job = PartsJob(tmp_path, None, (8,), None)
-    with pytest.raises(LitefuseError, match="a dict is not a language model"):
+    with pytest.raises(LitefuseError, match="type dict is not a language model"):
         write_parts({}, job, print)
     with pytest.raises(LitefuseError, match="has no tokenizer"):
         write_parts(litefuse.Decoder(print, [(1, 1)]), job, print)  # pyright: ignore[reportArgumentType]

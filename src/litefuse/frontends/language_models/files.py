@@ -90,7 +90,7 @@ def write_parts(model: object, job: PartsJob, announce: Callable[[str], None]) -
     if isinstance(model, Decoder):
         return _write(model, job, None, None, "decoder")
     raise LitefuseError(
-        f"a {type(model).__name__} is not a language model that litefuse knows",
+        f"an object of type {type(model).__name__} is not a language model that litefuse takes",
         hint="Pass a CausalLM of Keras Hub, its .keras file or preset's folder, or a litefuse.Decoder.",
     )
 

@@ -74,7 +74,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
     announce("load")
     package.set_min_log_severity(package.LogSeverity.FATAL)
     greedy = package.SamplerConfig(top_k=1, top_p=1.0, temperature=1.0, seed=0)
-    answers = Answers([], [], [], [])
+    answers, refused = Answers([], [], [], []), ""
     # The engine keeps what it compiles in a folder: not beside the user's file.
     with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
         try:
@@ -83,13 +83,17 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
                 for prompt in job.prompts:
                     begun = time.perf_counter()
                     with engine.create_session(apply_prompt_template=False, sampler_config=greedy) as session:
+                        refused = f"a prompt of {len(engine.tokenize(prompt)):,} tokens: "
                         session.run_prefill([prompt])
+                        refused = ""
                         answers.written.append(_written(session, job.enough))
                     answers.seconds.append(time.perf_counter() - begun)
                 answers.encoded.extend(list(engine.tokenize(text)) for text in job.texts)
                 answers.decoded.extend(engine.detokenize(list(tokens)) for tokens in job.tokens)
         except RuntimeError as error:
-            raise InterpreterError(f"LiteRT-LM's engine refuses: {error}", where=str(job.bundle)) from error
+            raise InterpreterError(
+                f"LiteRT-LM's engine refuses {refused or 'it: '}{error}", where=str(job.bundle)
+            ) from error
     return answers
 
 
