@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from litefuse.conversion.api import convert
-from litefuse.errors import LitefuseError
 from litefuse.frontends.language_models.files import PartsJob, write_parts
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_file
@@ -44,19 +44,16 @@ def language_model(model: object, options: LanguageModel) -> ConversionResult:
     tokenizer = None if options.tokenizer is None else Path(os.fspath(local(options.tokenizer)))
     folder = make_temporary_folder()
     job = PartsJob(Path(folder.name), options.context, options.prefill, tokenizer)
-    try:
-        parts = write_parts(local(model), job, options.on_step)
-        converted = convert(
-            parts.saved_model,
-            quantize=options.quantize,
-            dtypes="widen",
-            progress=options.progress,
-            on_step=options.on_step,
-        )
-        path = Path(folder.name, "model.litertlm")
-        pack(path, converted.path, parts, metadata)
-    except LitefuseError:
-        folder.cleanup()
-        raise
+    parts = write_parts(local(model), job, options.on_step)
+    converted = convert(
+        parts.saved_model,
+        quantize=options.quantize,
+        dtypes="widen",
+        progress=options.progress,
+        on_step=options.on_step,
+    )
+    shutil.rmtree(parts.saved_model)  # which is as large as the bundle
+    path = Path(folder.name, "model.litertlm")
+    pack(path, converted.path, parts, metadata)
     report = replace(converted.report, source=parts.name or "a CausalLM of Keras Hub")
     return ConversionResult(report, path, folder)

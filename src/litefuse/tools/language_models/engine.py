@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.frontends.writer import describe_error
 from litefuse.support.processes.process import run_alone
+from litefuse.tools.language_models.bundle import read_bundle
 
 _INSTALL = "pip install 'litefuse[lm]'"
 _WRITER = f"{__name__}:answer"
@@ -74,7 +75,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
     announce("load")
     package.set_min_log_severity(package.LogSeverity.FATAL)
     greedy = package.SamplerConfig(top_k=1, top_p=1.0, temperature=1.0, seed=0)
-    answers, refused = Answers([], [], [], []), ""
+    answers, refused, context = Answers([], [], [], []), "", read_bundle(job.bundle).context
     # The engine keeps what it compiles in a folder: not beside the user's file.
     with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
         try:
@@ -83,7 +84,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
                 for prompt in job.prompts:
                     begun = time.perf_counter()
                     with engine.create_session(apply_prompt_template=False, sampler_config=greedy) as session:
-                        refused = f"a prompt of {len(engine.tokenize(prompt)):,} tokens: "
+                        refused = f"a prompt of {len(engine.tokenize(prompt)):,} tokens in a context of {context:,}: "
                         session.run_prefill([prompt])
                         refused = ""
                         answers.written.append(_written(session, job.enough))
