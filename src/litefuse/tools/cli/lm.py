@@ -39,6 +39,7 @@ def lm(model: Path, output: Path | None, **values: Any) -> None:
     Examples:
       litefuse lm gemma.keras -o gemma.litertlm --quantize dynamic
       litefuse run gemma.litertlm --prompt "Once upon a time"
+      litefuse verify gemma.litertlm gemma.keras --max-error 0.1
     """  # noqa: D301  click's mark
     given = given_options_of(LanguageModel, values)
     path = output if output is not None else default_output(model, "").with_suffix(".litertlm")
