@@ -15,6 +15,7 @@ from litefuse.support.options.conversion import (
     Quantization,
 )
 from litefuse.support.options.declared import Declared, Options, declared_options
+from litefuse.support.options.language_model import LanguageModel
 
 # What the static tools read of these classes are calls of option().
 _CLASS = """::: litefuse.{name}
@@ -33,6 +34,11 @@ def of_convert() -> str:
 def of_quantize() -> str:
     """The arguments of ``litefuse.quantize``."""
     return "\n".join(_list(FileQuantization))
+
+
+def of_language_model() -> str:
+    """The arguments of ``litefuse.language_model``."""
+    return "\n".join(_list(LanguageModel))
 
 
 def classes() -> str:

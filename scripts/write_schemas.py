@@ -170,6 +170,7 @@ _RESULTS: Mapping[str, tuple[type, ...]] = {
     "doctor cache": (_Cache,),
     "check": (TargetCheck,),
     "convert": (Report,),
+    "lm": (Report,),
     "diff": (ModelDiff,),
     "doctor": (Diagnosis,),
     "export-micro": (MicroProject,),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from litefuse.conversion.verify.targets.target_check import TargetCheck
     from litefuse.conversion.verify.verification import Verification
     from litefuse.frontends.fake_quantized.api import quantization_aware
+    from litefuse.frontends.language_models.decoder import Decoder
     from litefuse.fusions import Fusion, fusion
     from litefuse.fusions.annotation import annotation
     from litefuse.fusions.recognizers import Recognizer, recognizer
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from litefuse.tools.batch_runs.run import batch
     from litefuse.tools.benchmarking.benchmark import benchmark
     from litefuse.tools.benchmarking.measurement import Benchmark
+    from litefuse.tools.language_models.api import language_model
     from litefuse.tools.page.saving import save_report
     from litefuse.tools.scaffold.micro.export import export_micro
 
@@ -45,6 +47,7 @@ __all__ = [
     "ConversionResult",
     "CustomOp",
     "Debugging",
+    "Decoder",
     "Fusion",
     "Graph",
     "Interpreter",
@@ -68,6 +71,7 @@ __all__ = [
     "diff",
     "export_micro",
     "fusion",
+    "language_model",
     "quantization_aware",
     "quantize",
     "recognizer",
@@ -84,6 +88,7 @@ _LAZY = {
     "ConversionResult": "litefuse.support.result",
     "CustomOp": "litefuse.litert.runtime.custom_op",
     "Debugging": "litefuse.support.options.conversion",
+    "Decoder": "litefuse.frontends.language_models.decoder",
     "Fusion": "litefuse.fusions",
     "Graph": "litefuse.support.options.conversion",
     "Interpreter": "litefuse.litert.runtime.interpreter",
@@ -106,6 +111,7 @@ _LAZY = {
     "diff": "litefuse.litert.differences.compare",
     "export_micro": "litefuse.tools.scaffold.micro.export",
     "fusion": "litefuse.fusions",
+    "language_model": "litefuse.tools.language_models.api",
     "quantization_aware": "litefuse.frontends.fake_quantized.api",
     "quantize": "litefuse.conversion.api",
     "recognizer": "litefuse.fusions.recognizers",

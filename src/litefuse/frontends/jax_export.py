@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,31 +35,53 @@ def jax_export_source(model: object) -> Source | None:
 
 
 def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = None) -> None:
-    """Writes an exported function as a SavedModel with one signature, ``serving_default``.
+    """Writes an exported function as a SavedModel with one signature, ``serving_default``; see :func:`write_exports`.
+
+    Args:
+        exported: The ``jax.export.Exported``.
+        folder: The folder to write, which does not exist.
+        inputs: The names of the inputs; None: the keys of each path, ``args_0`` and so on for positional ones.
+    """
+    write_exports({_KEY: (exported, inputs)}, folder)
+
+
+def write_exports(exports: Mapping[str, tuple[Any, Sequence[str] | None]], folder: Path) -> None:
+    """Writes exported functions as the signatures of a SavedModel.
 
     An output is named by the keys of its path; those of a sequence are ``output_0`` and so on.
 
     Args:
-        exported: The ``jax.export.Exported``. Symbolic dimensions of its inputs become dynamic dimensions of the model.
+        exports: The ``jax.export.Exported`` of each signature, and the names of its inputs; None: the keys of each
+            path. Symbolic dimensions of inputs become dynamic dimensions of the model.
         folder: The folder to write, which does not exist.
-        inputs: The names of the inputs; None: the keys of each path, ``args_0`` and so on for positional ones.
 
     Raises:
-        LitefuseError: The function has side effects, runs on several devices or not on a CPU, or has an input or output
+        LitefuseError: A function has side effects, runs on several devices or not on a CPU, or has an input or output
             of a dtype that TensorFlow lacks.
     """
-    from litefuse.frontends.saved_model.messages import MetaGraphDef, NodeDef, SavedModel, SignatureDef, TensorInfo
+    from litefuse.frontends.saved_model.messages import MetaGraphDef, SavedModel
 
-    _check(exported)
+    graph = MetaGraphDef(meta_info_def=MetaGraphDef.MetaInfoDef(tags=[_TAG]))
+    for key, (exported, inputs) in exports.items():
+        _check(exported)
+        _add_signature(graph, key, exported, inputs)
+    folder.mkdir(parents=True)
+    model = SavedModel(saved_model_schema_version=1, meta_graphs=[graph])
+    (folder / "saved_model.pb").write_bytes(model.SerializeToString())
+
+
+def _add_signature(graph: Any, key: str, exported: Any, inputs: Sequence[str] | None) -> None:
+    from litefuse.frontends.saved_model.messages import NodeDef, SignatureDef, TensorInfo
+
     taken = _names(exported.in_tree, len(exported.in_avals), "args") if inputs is None else list(inputs)
     given = _names(exported.out_tree, len(exported.out_avals), "output")
-    graph = MetaGraphDef(meta_info_def=MetaGraphDef.MetaInfoDef(tags=[_TAG]))
+    prefix = "" if key == _KEY else f"{key}_"
     signature = SignatureDef(method_name="tensorflow/serving/predict")
-    call = NodeDef(name="main", op="XlaCallModule")
+    call = NodeDef(name=f"{prefix}main", op="XlaCallModule")
     for types in ("Tin", "Tout"):  # even if the function uses none of its inputs
         call.attr[types].list.SetInParent()
     for index, (name, aval) in enumerate(zip(taken, exported.in_avals, strict=True)):
-        node = NodeDef(name=f"input_{index}", op="Placeholder")
+        node = NodeDef(name=f"{prefix}input_{index}", op="Placeholder")
         dtype, shape = _type_of(aval, name)
         node.attr["dtype"].type = dtype
         node.attr["shape"].shape.CopyFrom(shape)
@@ -73,15 +95,12 @@ def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = N
         call.attr["Tout"].list.type.append(dtype)
         call.attr["Sout"].list.shape.append(shape)
         call.attr["_output_shapes"].list.shape.append(shape)
-        signature.outputs[name].CopyFrom(TensorInfo(name=f"main:{index}", dtype=dtype, tensor_shape=shape))
+        signature.outputs[name].CopyFrom(TensorInfo(name=f"{call.name}:{index}", dtype=dtype, tensor_shape=shape))
     call.attr["module"].s = exported.mlir_module_serialized
     call.attr["version"].i = exported.calling_convention_version
     call.attr["platforms"].list.s.extend(platform.upper().encode() for platform in exported.platforms)
     graph.graph_def.node.append(call)
-    graph.signature_def[_KEY].CopyFrom(signature)
-    folder.mkdir(parents=True)
-    model = SavedModel(saved_model_schema_version=1, meta_graphs=[graph])
-    (folder / "saved_model.pb").write_bytes(model.SerializeToString())
+    graph.signature_def[key].CopyFrom(signature)
 
 
 def _check(exported: Any) -> None:

@@ -14,7 +14,7 @@ from litefuse.support.plug_ins.modules import named_code
 from litefuse.support.processes.process import run_alone
 
 _LOADER = "litefuse.frontends.keras_loader:write_saved_model_of"
-_ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def keras_file_source(path: Path, code: Iterable[str] = ()) -> Source:
 
 def _write(job: KerasFileJob) -> None:
     try:
-        run_alone(_LOADER, job, environment=_ENVIRONMENT, imported="tensorflow")
+        run_alone(_LOADER, job, environment=ENVIRONMENT, imported="tensorflow")
     except EngineCrashError as error:
         raise LitefuseError(
             f"the process that read the file died: {error.message}",

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import re
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,31 +27,54 @@ _PASS = "Load the model in Python with {package}.models.load_model, and pass it 
 
 
 def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> None:
-    """Writes the model of a file as a SavedModel.
+    """Writes the model of a file as a SavedModel; see :func:`load_model`.
+
+    Args:
+        job: The file, the folder and the code.
+        announce: Called with the name of each step at its start.
+    """
+    announce("read")
+    model = load_model(job.file, job.code)
+    source = keras_model_source(model)
+    if source is None or source.write is None:
+        raise LitefuseError(f"the file holds a {type(model).__name__}, not a Keras model", where=str(job.file))
+    announce("export")
+    source.write(job.folder)
+
+
+def load_model(file: Path, code: Iterable[str] = (), *, with_assets: bool = False) -> Any:
+    """Loads the model of a file.
 
     No code in a file is run, and no other file is read for it: a file that would make Keras do so is rejected before
     Keras reads it; see ``keras_config``, ``keras_archive`` and ``keras_hdf5``. Keras's own safe mode is on as well.
     Classes and functions that are not Keras's come from the code that the user named.
 
+    Args:
+        file: The file.
+        code: Python files and names of modules with classes of the model that Keras lacks.
+        with_assets: Whether layers read files of the archive, such as vocabularies, after they were made.
+
     Raises:
         LitefuseError: Keras or TensorFlow is missing, or Keras is too old; the file is damaged, has no model, or is
             rejected; the model needs classes that Keras does not have.
     """
-    announce("read")
-    where = str(job.file)
-    suffix = job.file.suffix.lower()
-    version, config = (read_archive if suffix == ".keras" else read_hdf5)(job.file)
+    where = str(file)
+    suffix = file.suffix.lower()
+    version, config = (read_archive if suffix == ".keras" else read_hdf5)(file)
     package = _package(version)
     hint = _PASS.format(package=package)
     if package == "keras" and _is_legacy(version):
         hint += f" {KERAS_2}"
-    code = (*job.code, *own_code(config))
-    objects = custom_objects(_import(package, where), config, code) if code else {}
+    code = (*code, *own_code(config))
+    objects = custom_objects(import_keras(package, where), config, code) if code else {}
     check_config(config, where, hint, objects)
-    keras = _import(package, where)
+    keras = import_keras(package, where)
+    # Keras itself has it on while it makes the layers of .keras files; later, tokenizers of Keras Hub would refuse the
+    # archive's own files.
+    scope = contextlib.nullcontext() if with_assets else _safe_mode(package, where)
     try:
-        with _safe_mode(package, where), _named(job.file, suffix) as path:
-            model = keras.models.load_model(path, custom_objects=objects, compile=False, safe_mode=True)
+        with scope, _named(file, suffix) as path:
+            return keras.models.load_model(path, custom_objects=objects, compile=False, safe_mode=True)
     except LitefuseError:
         raise
     except Exception as error:  # Keras's readers and layers raise any exception
@@ -60,11 +83,6 @@ def write_saved_model_of(job: KerasFileJob, announce: Callable[[str], None]) -> 
         else:
             problem = f"Keras {keras.__version__} cannot load the model: {describe_error(error)}"
         raise LitefuseError(problem, where=where, hint=name_code(hint)) from error
-    source = keras_model_source(model)
-    if source is None or source.write is None:
-        raise LitefuseError(f"the file holds a {type(model).__name__}, not a Keras model", where=where)
-    announce("export")
-    source.write(job.folder)
 
 
 @contextlib.contextmanager
@@ -101,7 +119,16 @@ def _is_legacy(version: str) -> bool:
     return version.startswith(("1.", "2."))
 
 
-def _import(package: str, where: str) -> Any:
+def import_keras(package: str, where: str) -> Any:
+    """Imports Keras, and TensorFlow before it.
+
+    Args:
+        package: ``keras`` or ``tf_keras``.
+        where: The file that is to be read, for errors.
+
+    Raises:
+        LitefuseError: One is missing, or Keras is of a release that is not safe to read files with.
+    """
     missing = [name for name in (package, "tensorflow") if importlib.util.find_spec(name) is None]
     if missing:
         raise LitefuseError(

@@ -23,6 +23,7 @@ from tests.tools.cli.test_cli import refused, run
 COMMANDS = {
     "convert": (["convert", "model"], "litefuse.conversion.api.convert"),
     "quantize": (["quantize", "model", "-o", "out", "--quantize", "dynamic"], "litefuse.conversion.api.quantize"),
+    "lm": (["lm", "model"], "litefuse.tools.language_models.api.language_model"),
     "verify": (["verify", "model", "original"], "litefuse.conversion.verify.against_original.verify_model"),
     "check": (["check", "model"], "litefuse.conversion.verify.targets.check.check"),
     "benchmark": (["benchmark", "model"], "litefuse.tools.benchmarking.benchmark.benchmark"),
@@ -43,7 +44,7 @@ OWN = {"limits", "on_step", "progress", "temporary_folder"}
 #: Options that are for the command itself.
 SHOWN = {"html", "kernels", "output", "plug_ins", "save", "timings"}
 #: Options that the command follows around the function: the exit code, and what it reads and writes itself.
-AROUND = {"check --require-accelerated", "kernels build --for"}
+AROUND = {"check --require-accelerated", "kernels build --for", "run --prompt"}
 
 #: Values of options that no type says, and what an option needs beside it; an option that stands for an argument.
 VALUES: dict[str, list[str]] = {
@@ -52,6 +53,7 @@ VALUES: dict[str, list[str]] = {
     "expected": ["--inputs", "arrays.npz", "--expected", "arrays.npz"],
     "inputs": ["--inputs", "arrays.npz"],
     "register": ["--register", "Op=space::Register"],
+    "quantize": ["--quantize", "float16"],
     "quantized_io": ["--quantized-io", "integer"],
     "rename": ["--rename", "x=y"],
     "shape": ["--shape", "x=2"],
@@ -108,7 +110,7 @@ def test_a_default_of_a_command_is_that_of_its_function(command: str, received: 
         if name not in OWN and signature.parameters[name].default is not inspect.Parameter.empty
     }
     positional = {"quantize", "original"}  # what the command was called with
-    assert len(defaults) > (2 if command not in {"convert", "quantize"} else -1)  # whose defaults are not passed
+    assert len(defaults) > (2 if command not in {"convert", "lm", "quantize"} else -1)  # whose defaults are not passed
     for name in defaults.keys() - positional:
         assert _plain(given[name]) == _plain(defaults[name]), name
 

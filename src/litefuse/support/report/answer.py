@@ -273,7 +273,7 @@ def _next(report: Report, original: str, written: str, plug_ins: Sequence[str]) 
         commands.append((_VERIFY, ["verify", written, original, *code]))
     if re.search(r"\bmicro\b", report.target):
         commands.append((_BENCHMARK, ["export-micro", written]))
-    elif ran:
+    elif ran and not written.endswith(".litertlm"):  # a bundle, which LiteRT does not run
         commands.append((_BENCHMARK, ["benchmark", written, *code]))
     for number, (spare, command) in enumerate(commands):
         yield _Line("" if number else "next", shlex.join(["litefuse", *command]), spare=spare)

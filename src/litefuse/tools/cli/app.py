@@ -24,6 +24,7 @@ from litefuse.version import DOCUMENTATION, __version__
 _SECTIONS = {
     "Make files": {
         "convert": "Convert a TensorFlow, Keras or JAX model to LiteRT.",
+        "lm": "Convert a language model of Keras Hub for LiteRT-LM.",
         "quantize": "Quantize a LiteRT file of any converter.",
         "batch": "Convert, verify, check and quantize many models.",
         "export-micro": "Write a C++ application for a microcontroller.",

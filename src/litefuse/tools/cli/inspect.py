@@ -33,7 +33,7 @@ def inspect(
 ) -> None:
     """Show what a model contains.
 
-    MODEL is the folder of a SavedModel, a .keras, .h5 or .tflite file, or a frozen graph (.pb, .pbtxt).
+    MODEL is the folder of a SavedModel, a .keras, .h5, .tflite or .litertlm file, or a frozen graph (.pb, .pbtxt).
 
     For a SavedModel or Keras file: signatures, composites and their call sites, variables and whether they change, ops,
     assets. For a LiteRT model: signatures, subgraphs, ops, options of custom ops, dtypes, and the scales and zero
@@ -41,7 +41,13 @@ def inspect(
     """
     from litefuse.litert.runtime.model_content import is_litert_model
     from litefuse.support.files.readable import is_there
+    from litefuse.tools.language_models import is_bundle
 
+    if is_there(model) and model.is_file() and (model.suffix == ".litertlm" or is_bundle(model)):
+        _inspect_bundle(
+            model, [name for name, asked in (("ops", ops), ("sizes", sizes), ("tensors", tensors)) if asked]
+        )
+        return
     if is_there(model) and model.is_file() and (model.suffix == ".tflite" or is_litert_model(model)):
         from litefuse.litert.inspection.litert_model import inspect_litert_model
         from litefuse.litert.inspection.litert_model_facts import litert_model_sections
@@ -87,6 +93,21 @@ def inspect(
         worker: SavedModelFacts = run_in_worker(INSPECT, job, on_step)
     facts = replace(worker, source=source.name)
     print_result(facts.to_json, lambda: saved_model_sections(facts, everything=everything))
+
+
+def _inspect_bundle(path: Path, lists: list[str]) -> None:
+    """Prints the sections of a bundle, and what is in its model."""
+    from dataclasses import replace
+
+    from litefuse.litert.inspection.litert_model import inspect_litert_model
+    from litefuse.litert.inspection.litert_model_facts import litert_model_sections
+    from litefuse.support.files.temporary import make_temporary_folder
+    from litefuse.tools.language_models.bundle import bundle_section, read_bundle
+
+    bundle = read_bundle(path)
+    with make_temporary_folder() as folder:
+        facts = replace(inspect_litert_model(bundle.write_model(Path(folder))), source=str(path))
+    print_result(facts.to_json, lambda: [bundle_section(bundle), *litert_model_sections(facts, lists)])
 
 
 @click.command(cls=Command)

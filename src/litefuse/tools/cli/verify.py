@@ -77,6 +77,10 @@ def verify(
     Use an ORIGINAL that you trust: TensorFlow runs it. One that would do more than compute is refused without
     --allow-side-effects.
 
+    Or MODEL.tflite is a .litertlm file, and ORIGINAL the language model that litefuse lm made it of: its tokenizer, the
+    logits after prompts of several lengths, and what LiteRT-LM's engine writes are compared. Only --max-error counts
+    there: with it, such as for a quantized model, the tokens that are most likely may be others.
+
     Both are called with the same random inputs, which suit the model: ids within its tables, words from its
     vocabularies, numbers within the ranges of its quantization. An output is equal, differs by more than --max-error,
     or is inconclusive, because it did not change with the inputs, or because not every row of a table was reached.
@@ -84,9 +88,14 @@ def verify(
     The exit code is 0 if all outputs are equal, 1 if one differs, 3 if one is inconclusive, and 4 if the models cannot
     be compared.
     """
+    from litefuse.tools.language_models import is_bundle
+
     if (original is None) == (expected is None):
         raise click.UsageError("Give either ORIGINAL or --expected.")
     check_given_or_drawn(inputs)
+    if is_bundle(model):
+        _verify_bundle(model, original, options["max_error"])
+        return
     if expected is not None and inputs is None:
         raise click.BadParameter("--expected needs --inputs")
     if expected is not None and layers:
@@ -116,5 +125,20 @@ def verify(
             on_step=on_step,
             **options,
         )
+    code = VERDICT_CODES[verification.verdict]
+    print_result(verification.to_json, lambda: verification_sections(verification), code)
+
+
+def _verify_bundle(model: Path, original: Path | None, max_error: float | None) -> None:
+    if others := given_parameters(click.get_current_context()).keys() - {"model", "original", "--max-error"}:
+        raise click.BadParameter(f"a .litertlm file excludes {', '.join(sorted(others))}")
+    if original is None:
+        raise click.UsageError("Give ORIGINAL, the model that the .litertlm file was made of.")
+
+    from litefuse.conversion.verify.verification import verification_sections
+    from litefuse.tools.language_models.verification import verify_bundle
+
+    with progress(f"Verifying {model}") as on_step:
+        verification = verify_bundle(model, original, max_error=max_error, on_step=on_step)
     code = VERDICT_CODES[verification.verdict]
     print_result(verification.to_json, lambda: verification_sections(verification), code)

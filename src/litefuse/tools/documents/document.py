@@ -32,6 +32,7 @@ VERSIONS = {
     "inspect": 3,
     "kernels list": 1,
     "kernels test": 2,
+    "lm": 1,
     "quantize": 2,
     "run": 1,
     "verify": 2,

@@ -102,6 +102,7 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "models, samples and outputs at URLs, litefuse batch --scheduler",
         ("fsspec", "platformdirs", "distributed"),
     ),
+    "lm": ("language models for LiteRT-LM: litefuse lm, run and verify", ("litert_lm", "litert_lm_builder")),
     "openvino": ("the target openvino", ("openvino",)),
     "explorer": ("litefuse report --explorer", ("model_explorer",)),
     "numba": ("kernels that numba compiles", ("numba",)),

@@ -1,0 +1,107 @@
+"""Texts that LiteRT-LM's engine writes, in a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
+from litefuse.frontends.writer import describe_error
+from litefuse.support.processes.process import run_alone
+from litefuse.tools.language_models.bundle import read_bundle
+
+_INSTALL = "pip install 'litefuse[lm]'"
+_WRITER = f"{__name__}:answer"
+
+
+@dataclass(frozen=True)
+class EngineJob:
+    """Questions to the engine.
+
+    Attributes:
+        bundle: The file of the bundle.
+        prompts: The prompts to write behind, greedily and without the template of conversations.
+        texts: The texts to encode.
+        tokens: The tokens to decode.
+        enough: How many tokens are enough behind each prompt; a few more may come. None: to the end.
+    """
+
+    bundle: Path
+    prompts: Sequence[str] = ()
+    texts: Sequence[str] = ()
+    tokens: Sequence[Sequence[int]] = ()
+    enough: int | None = None
+
+
+class Answers(NamedTuple):
+    """The engine's answers.
+
+    Attributes:
+        written: The text behind each prompt.
+        seconds: The time that each took.
+        encoded: The tokens of each text.
+        decoded: The text of each sequence of tokens.
+    """
+
+    written: list[str]
+    seconds: list[float]
+    encoded: list[list[int]]
+    decoded: list[str]
+
+
+def ask_engine(job: EngineJob) -> Answers:
+    """Asks LiteRT-LM's engine, on the CPU.
+
+    Raises:
+        LitefuseError: The package litert-lm is missing, or the engine does not take the bundle or a prompt.
+    """
+    try:
+        return run_alone(_WRITER, job, environment={"GLOG_minloglevel": "3"})
+    except EngineCrashError as error:
+        raise LitefuseError(f"LiteRT-LM's engine died: {error.message}", where=str(job.bundle)) from error
+
+
+def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
+    """Entry point of the engine's process."""
+    try:
+        package: Any = importlib.import_module("litert_lm")
+    except (ImportError, OSError) as error:
+        raise LitefuseError(f"writing needs litert-lm: {describe_error(error)}", hint=_INSTALL) from error
+    announce("load")
+    package.set_min_log_severity(package.LogSeverity.FATAL)
+    greedy = package.SamplerConfig(top_k=1, top_p=1.0, temperature=1.0, seed=0)
+    answers, refused, context = Answers([], [], [], []), "", read_bundle(job.bundle).context
+    # The engine keeps what it compiles in a folder: not beside the user's file.
+    with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
+        try:
+            with package.Engine(str(job.bundle), backend=package.Backend.CPU(), cache_dir=cache) as engine:
+                announce("run")
+                for prompt in job.prompts:
+                    begun = time.perf_counter()
+                    with engine.create_session(apply_prompt_template=False, sampler_config=greedy) as session:
+                        refused = f"a prompt of {len(engine.tokenize(prompt)):,} tokens in a context of {context:,}: "
+                        session.run_prefill([prompt])
+                        refused = ""
+                        answers.written.append(_written(session, job.enough))
+                    answers.seconds.append(time.perf_counter() - begun)
+                answers.encoded.extend(list(engine.tokenize(text)) for text in job.texts)
+                answers.decoded.extend(engine.detokenize(list(tokens)) for tokens in job.tokens)
+        except RuntimeError as error:
+            raise InterpreterError(
+                f"LiteRT-LM's engine refuses {refused or 'it: '}{error}", where=str(job.bundle)
+            ) from error
+    return answers
+
+
+def _written(session: Any, enough: int | None) -> str:
+    parts: list[str] = []
+    for part in session.run_decode_async():  # of one token or more
+        parts.append(part.texts[0])
+        if len(parts) == enough:
+            session.cancel_process()
+    return "".join(parts)

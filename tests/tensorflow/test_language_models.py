@@ -1,0 +1,85 @@
+"""Language models of Keras Hub in LiteRT-LM: its engine writes the tokens that Keras writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+import litefuse
+from litefuse.tools.cli.app import app
+from litefuse.tools.language_models.bundle import read_bundle
+from litefuse.tools.language_models.verification import verify_bundle
+from tests.tensorflow import language_models
+from tests.tools.documents.reading import is_described
+
+if TYPE_CHECKING:
+    from tests.tensorflow.process import TensorFlow
+
+
+def saved(tensorflow: TensorFlow, path: Path, family: str, change: str = "") -> Path:
+    tensorflow.call(language_models.save, str(path), family, change)
+    return path
+
+
+@pytest.mark.parametrize("family", language_models.FAMILIES)
+def test_the_engine_writes_what_keras_writes(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
+    # A preset's folder for one, files for the others.
+    model = saved(tensorflow, tmp_path / ("model" if family == "paired" else "model.keras"), family)
+    bundle = litefuse.language_model(model, prefill=language_models.CHUNK).save(tmp_path / "modèle.litertlm")
+    verification = verify_bundle(bundle, model)
+    assert verification.ok, verification
+    assert verification.calls >= 5
+    assert len(verification.outputs) == 2 + 3 * verification.calls
+    assert verification.error < 1e-4
+    context = read_bundle(bundle).context
+    assert context == (
+        language_models.LENGTH - language_models.CHUNK + 1 if family == "positioned" else language_models.LENGTH
+    )
+
+
+@pytest.mark.parametrize("change", language_models.CHANGES)
+def test_a_wrong_model_differs(tensorflow: TensorFlow, tmp_path: Path, change: str) -> None:
+    model = saved(tensorflow, tmp_path / "model.keras", "stacked")
+    other = saved(tensorflow, tmp_path / "other.keras", "stacked", change)
+    bundle = litefuse.language_model(model, prefill=language_models.CHUNK).save(tmp_path / "model.litertlm")
+    wrong = {output.signature for output in verify_bundle(bundle, other).outputs if not output.ok}
+    assert ("tokenizer" if change == "another merge" else "decode") in wrong
+
+
+def test_a_wrong_row_of_a_cache_differs(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    model, bundle = tmp_path / "model.keras", tmp_path / "wrong.litertlm"
+    tensorflow.call(language_models.save_with_a_wrong_row, str(model), str(bundle))
+    verification = verify_bundle(bundle, model)
+    wrong = [output.name for output in verification.outputs if output.verdict == "differs"]
+    assert "logits after 19 tokens" in wrong
+    assert not any("texts" in name for name in wrong)
+
+
+def test_the_commands(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    model = saved(tensorflow, tmp_path / "model.keras", "stacked")
+    bundle = tmp_path / "model.litertlm"
+
+    def run(*arguments: object) -> str:
+        result = CliRunner().invoke(app, [*map(str, arguments)])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    made = json.loads(
+        run("--json", "lm", model, "-o", bundle, "--prefill", "8,4", "--context", 32, "--quantize", "dynamic")
+    )
+    assert is_described(made, made["schema"])
+    assert made["written"][0]["path"] == str(bundle)
+    said = json.loads(run("--json", "run", bundle, "--prompt", "the quick"))
+    assert is_described(said, said["schema"])
+    assert said["inputs"][0]["first"] == ["the quick"]
+    assert said["outputs"][0]["first"][0]
+    assert len(run("run", bundle, "--prompt", "the quick").strip()) > 10
+    told = run("inspect", bundle)
+    for line in ("HF_Tokenizer_Zlib", "32 tokens", "generic_model", "Signature prefill_4", "Signature decode"):
+        assert line in told
+    # Rounded weights write other tokens; the engine must still write those of the file.
+    run("verify", bundle, model, "--max-error", 0.5)
