@@ -63,31 +63,41 @@ def take_stacked(editor: Editor, node: Node) -> int | None:
     %s = tf.Pack(%a : tensor<4x8xf32>, %b) {axis = 1}
     %y = tf.StridedSlice(%s)[:, 1, 2:]                   -->  %y = tf.StridedSlice(%b)[:, 2:]
 
-    The positions are constants.
+    The positions are constants. The value may be a stack itself.
     """
-    stack = editor.producer(editor.resolve(node.operands[0]), "Pack")
-    shape = editor.shape(editor.resolve(node.operands[0]))
-    numbers = [editor.values(editor.resolve(operand)) for operand in node.operands[1:4]]
-    if stack is None or shape is None:
+    rows = [editor.values(editor.resolve(operand)) for operand in node.operands[1:4]]
+    if not all(values is not None and is_known(values) for values in rows):
         return None
-    rows = [elements(values) for values in numbers if values is not None]
-    if len(rows) < 3 or not all(isinstance(number, int) for row in rows for number in row):
+    positions = [[int(str(number)) for number in elements(values)] for values in rows if values is not None]
+    attributes: dict[str, Any] = {**node.attributes}
+    source = value = editor.resolve(node.operands[0])
+    while (taken := _taken(editor, value, attributes, len(positions[0]))) is not None:
+        entry, values = taken
+        if not -len(values) <= positions[0][entry] < len(values):
+            break
+        value = values[positions[0][entry]]
+        positions = [row[:entry] + row[entry + 1 :] for row in positions]
+        for mask in MASKS:
+            bits = int(attributes.get(mask, 0))
+            attributes[mask] = (bits & ((1 << entry) - 1)) | (bits >> entry + 1 << entry)
+    if value == source:
         return None
-    axis = int(stack.attributes.get("axis", 0)) % len(shape)
-    taken = extents(Op(node.name, [], [], node.attributes), len(shape), len(rows[0]))
-    entry = next((extent.entry for extent in taken if extent.axis == axis and extent.shrinks), None)
-    values = editor.operands(stack)
-    if entry is None or not -len(values) <= (index := int(str(rows[0][entry]))) < len(values):
-        return None
-    value = values[index]
     result = editor.tensor(node.results[0])
-    attributes: dict[str, Any] = {**attributes_of(node.op)}
-    for mask in MASKS:
-        bits = int(node.attributes.get(mask, 0))
-        attributes[mask] = (bits & ((1 << entry) - 1)) | (bits >> entry + 1 << entry)
-    kept = [[number for place, number in enumerate(row) if place != entry] for row in rows]
-    if editor.shape(value) == result.shape and keeps_axes(attributes, kept[2]):
+    if editor.shape(value) == result.shape and keeps_axes(attributes, positions[2]):
         return value
     dtype = editor.tensor(editor.resolve(node.operands[1])).dtype
-    positions = [editor.integers(node, row, dtype) for row in kept]
-    return editor.add(node, "StridedSlice", [value, *positions], result, attributes)
+    operands = [value, *(editor.integers(node, row, dtype) for row in positions)]
+    attributes = {**attributes_of(node.op), **{mask: attributes.get(mask, 0) for mask in MASKS}}
+    return editor.add(node, "StridedSlice", operands, result, attributes)
+
+
+def _taken(editor: Editor, value: int, attributes: dict[str, Any], entries: int) -> tuple[int, list[int]] | None:
+    """Returns the entry of a slice that takes one value of a stack, and the values of the stack."""
+    stack, shape = editor.producer(value, "Pack"), editor.shape(value)
+    if stack is None or shape is None:
+        return None
+    axis = int(stack.attributes.get("axis", 0)) % len(shape)
+    for extent in extents(Op("StridedSlice", [], [], attributes), len(shape), entries):
+        if extent.axis == axis and extent.shrinks and extent.entry is not None:
+            return extent.entry, editor.operands(stack)
+    return None
