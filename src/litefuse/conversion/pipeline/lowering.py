@@ -178,6 +178,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         deferred.DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
         deferred.OutlineLoops(),  # decomposed ops may have new ones
         deferred.MergeHandles(),
+        deferred.AddMasks(),
         deferred.SeparateActivations(),
         deferred.KeepCopies(),  # after all that adds ops which XNNPACK runs
         deferred.SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
