@@ -59,8 +59,8 @@ from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, Pair
 from litefuse.passes.finishing.added_masks import add_masks
 from litefuse.passes.finishing.initialize_states import initialize_states
 from litefuse.passes.finishing.kept_copies import keep_copies
-from litefuse.passes.finishing.prepared_shapes import prepare_shapes
 from litefuse.passes.finishing.linear_ops import drop_negations, scale_weights
+from litefuse.passes.finishing.prepared_shapes import prepare_shapes
 from litefuse.passes.finishing.separate_activations import separate_activations
 from litefuse.passes.finishing.sequence_layouts import cancel_layout_changes
 from litefuse.passes.finishing.static_shapes import type_static_shapes
