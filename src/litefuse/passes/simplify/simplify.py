@@ -59,7 +59,7 @@ _take_windows = _late("identity_filters", "take_windows")
 _bound_slice = _late("slices", "bound_slice")
 _multiply_shared = _late("caches", "multiply_shared")
 _update_first = _late("caches", "update_first")
-_take_stacked = _late("slices", "take_stacked")
+_take_part = _late("slices", "take_part")
 _multiply_constant_last = _late("transpositions", "multiply_constant_last")
 _reshape_first = _late("transpositions", "reshape_first")
 _transpose_once = _late("transpositions", "transpose_once")
@@ -85,7 +85,7 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
         *(reshape_back, _transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
     ],
     "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
-    "StridedSlice": [_bound_slice, SIMPLIFICATIONS["StridedSlice"], _take_stacked, new_axes],
+    "StridedSlice": [_bound_slice, SIMPLIFICATIONS["StridedSlice"], _take_part, new_axes],
     "Sub": [scalar_operand],
     "Transpose": [SIMPLIFICATIONS["Transpose"], _reshape_first, transpose_split, _swap_operands, _transpose_once],
     "XlaDynamicUpdateSlice": [_update_first],
