@@ -60,6 +60,7 @@ from litefuse.passes.finishing.added_masks import add_masks
 from litefuse.passes.finishing.initialize_states import initialize_states
 from litefuse.passes.finishing.kept_copies import keep_copies
 from litefuse.passes.finishing.linear_ops import drop_negations, scale_weights
+from litefuse.passes.finishing.normalizations import center_first
 from litefuse.passes.finishing.prepared_shapes import prepare_shapes
 from litefuse.passes.finishing.separate_activations import separate_activations
 from litefuse.passes.finishing.sequence_layouts import cancel_layout_changes
@@ -192,6 +193,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "sink-handles": lambda _o, _v: sink_handles,
     "unroll-loops": lambda _o, _v: UnrollLoops([]),
     "add-masks": lambda _o, _v: add_masks,
+    "center-first": lambda _o, _v: center_first,
     "drop-negations": lambda _o, _v: drop_negations,
     "scale-weights": lambda _o, _v: scale_weights,
     "separate-activations": lambda _o, _v: separate_activations,

@@ -46,9 +46,17 @@ def _normalized(tf: Any, x: Any) -> Any:
     return tf.nn.batch_normalization(x, mean, variance, tf.range(8.0), 1.0 + tf.range(8.0), 1e-3)
 
 
+def _normalized_otherwise(tf: Any, x: Any, y: Any, a: Any) -> Any:
+    """Normalizations of which one is read, one divides by more, and one takes the mean of something else."""
+    factor = tf.math.rsqrt(tf.reduce_mean(tf.square(x), -1, keepdims=True) + 1.0)
+    mean = tf.reduce_mean(x, -1, keepdims=True)
+    return tf.stack([x * factor + (y - mean * factor), x * factor + (y - mean * factor * 2.0), x * a + (a - mean * a)])
+
+
 # What is computed of x, y and angles, and how many NEG must be left of it.
 _NEGATIONS: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], int]] = {
     "layer_norm": (lambda tf, x, y, a: _normalized(tf, x), 0),
+    "normalized_otherwise": (_normalized_otherwise, 0),
     "negated_term": (lambda tf, x, y, a: tf.nn.relu(-x + y), 0),
     "negated_twice": (lambda tf, x, y, a: -(x * a) + -(y * a), 1),
     "read_negation": (lambda tf, x, y, a: tf.stack([tf.exp(-x), -x + y]), 1),

@@ -97,6 +97,7 @@ OutlineLoops = deferred("passes.control_flow.litert_loops:outline_loops", "tfl.w
 DecomposeOps = deferred("passes.legalize.left_over:DecomposeOps", when=has_left_over)
 EmitCustomOps = deferred("passes.legalize.custom_ops:EmitCustomOps", when=has_left_over)
 MergeHandles = deferred("passes.variables.handles_and_reads:merge_handles", "tfl.var_handle")
+CenterFirst = deferred("passes.finishing.normalizations:center_first", "tfl.mean")
 DropNegations = deferred("passes.finishing.linear_ops:drop_negations", "tfl.neg")
 ScaleWeights = deferred("passes.finishing.linear_ops:scale_weights", "tfl.batch_matmul")
 AddMasks = deferred("passes.finishing.added_masks:add_masks", "tfl.select_v2")
