@@ -24,9 +24,11 @@ def update_first(editor: Editor, node: Node) -> int | None:
     """
     value, update, start = editor.operands(node)
     turning = editor.producer(value, "Reshape", "Transpose")
-    if turning is None or not _is_turned_back(editor, node, turning.name):
+    if turning is None:
         return None
     source, stated = editor.operands(turning)
+    if not _is_turned_back(editor, node, turning.name, source):
+        return None
     before, after, part = editor.shape(source), editor.shape(value), editor.shape(update)
     starts = _starts(editor, node, start)
     if before is None or after is None or part is None or starts is None:
@@ -57,10 +59,9 @@ def update_first(editor: Editor, node: Node) -> int | None:
     return editor.add_reshape(node, updated, after)
 
 
-def _is_turned_back(editor: Editor, node: Node, name: str) -> bool:
+def _is_turned_back(editor: Editor, node: Node, name: str, source: int) -> bool:
     """Whether the updated tensor becomes one of the type that it had before."""
-    kind = editor.value(editor.operands(editor.producer(editor.operands(node)[0], name) or node)[0]).type
-    users = [use.owner for use in node.op.results[0].uses]
+    kind, users = editor.value(source).type, [use.owner for use in node.op.results[0].uses]
     return any(user.name == f"tf.{name}" and user.results[0].type == kind for user in users)
 
 
