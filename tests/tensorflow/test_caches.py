@@ -115,8 +115,9 @@ def test_a_cache_is_updated_as_it_is_stored(tensorflow: TensorFlow) -> None:
 
 def _attention(tf: Any, repeat: Callable[[Any], Any], k: Any) -> Any:
     q = tf.concat([k, -3 * k], 1)[:, :, 2:5]
-    weights = tf.nn.softmax(tf.matmul(q, repeat(k), transpose_b=True))
-    return {"w": weights, "y": tf.matmul(weights, repeat(2 * k))}
+    keys, values = (_update(tf, factor * k, k[:, :, :1], [0, 0, factor, 0]) for factor in (1, 2))
+    weights = tf.nn.softmax(tf.matmul(q, repeat(keys), transpose_b=True))
+    return {"w": weights, "y": tf.matmul(weights, repeat(values))}
 
 
 # For each way to make eight matrices of four: whether neighbours are equal, as the rows of one batch need it.

@@ -114,6 +114,8 @@ def multiply_shared(editor: Editor, node: Node) -> int | None:
     %y = tf.BatchMatMulV2(%q : tensor<1x8x3x8xf32>, %r) {adj_y = true}
         -->  %p = tf.BatchMatMulV2(tf.Reshape(%q, [1, 4, 6, 8]), %k) {adj_y = true}
              %y = tf.Reshape(%p : tensor<1x4x6x9xf32>, [1, 8, 3, 9])
+
+    The matrix is a cache: recognizers find attention without one by its repeated heads.
     """
     rows, repeated = editor.operands(node)
     shape, whole, result = editor.shape(rows), editor.shape(repeated), editor.tensor(node.results[0])
@@ -124,7 +126,13 @@ def multiply_shared(editor: Editor, node: Node) -> int | None:
     if repeating is None and (transposing := editor.producer(repeated, "Transpose")) is not None:
         source, stated = editor.operands(transposing)
         order, repeating = numbers(editor, stated) or (), _repeated(editor, source)
-    if repeating is None or axis < 0 or len(order) != len(whole) or order[axis] % len(order) != repeating[1]:
+    if (
+        repeating is None
+        or not _is_written(editor, repeating[0])
+        or axis < 0
+        or len(order) != len(whole)
+        or order[axis] % len(order) != repeating[1]
+    ):
         return None
     if shape[:-2] != whole[:-2]:
         return None
@@ -141,6 +149,12 @@ def multiply_shared(editor: Editor, node: Node) -> int | None:
         return None
     multiplied = editor.add(node, node.name, [grouped, matrices], outcome, node.attributes)
     return editor.add_reshape(node, multiplied, result.shape)
+
+
+def _is_written(editor: Editor, value: int) -> bool:
+    while (turning := editor.producer(value, "Reshape", "Transpose")) is not None:
+        value = editor.operands(turning)[0]
+    return editor.producer(value, "XlaDynamicUpdateSlice") is not None
 
 
 def _repeated(editor: Editor, value: int) -> tuple[int, int] | None:
