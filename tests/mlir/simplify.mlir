@@ -933,3 +933,25 @@ func.func private @once(%x: tensor<4xf32>) -> tensor<?xf32> {
   %0 = "tf.Neg"(%x) : (tensor<4xf32>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// RUN: simplify
+// A cache is updated as it is stored.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[PART:.*]] = "tf.Reshape"(%arg1, {{.*}}) {{.*}} -> tensor<1x1x3x8xf32>
+// CHECK: %[[CACHE:.*]] = "tf.XlaDynamicUpdateSlice"(%arg0, %[[PART]], {{.*}}) {{.*}} -> tensor<1x1x9x8xf32>
+// CHECK: %[[ROWS:.*]] = "tf.Reshape"(%[[CACHE]]
+// CHECK: "tf.Neg"(%[[ROWS]])
+// CHECK: return %[[CACHE]]
+func.func @main(%x: tensor<1x1x9x8xf32>, %v: tensor<1x3x2x4xf32>, %i: tensor<i32>) -> (tensor<1x1x9x8xf32>, tensor<1x9x2x4xf32>) {
+  %heads = "tf.Const"() {value = dense<[1, 9, 2, 4]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %stored = "tf.Const"() {value = dense<[1, 1, 9, 8]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %start = "tf.Pack"(%zero, %i, %zero, %zero) {axis = 0 : i64} : (tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<4xi32>
+  %0 = "tf.Reshape"(%x, %heads) : (tensor<1x1x9x8xf32>, tensor<4xi32>) -> tensor<1x9x2x4xf32>
+  %1 = "tf.XlaDynamicUpdateSlice"(%0, %v, %start) : (tensor<1x9x2x4xf32>, tensor<1x3x2x4xf32>, tensor<4xi32>) -> tensor<1x9x2x4xf32>
+  %2 = "tf.Neg"(%1) : (tensor<1x9x2x4xf32>) -> tensor<1x9x2x4xf32>
+  %3 = "tf.Reshape"(%1, %stored) : (tensor<1x9x2x4xf32>, tensor<4xi32>) -> tensor<1x1x9x8xf32>
+  return %3, %2 : tensor<1x1x9x8xf32>, tensor<1x9x2x4xf32>
+}

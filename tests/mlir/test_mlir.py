@@ -56,8 +56,11 @@ from litefuse.passes.control_flow.unroll_loops import UnrollLoops
 from litefuse.passes.fake_quantization.integer_boundary import IntegerBoundary
 from litefuse.passes.fake_quantization.integer_ops import IntegerOps
 from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, PairFakeQuantization
+from litefuse.passes.finishing.added_masks import add_masks
 from litefuse.passes.finishing.initialize_states import initialize_states
 from litefuse.passes.finishing.kept_copies import keep_copies
+from litefuse.passes.finishing.linear_ops import drop_negations, scale_weights
+from litefuse.passes.finishing.normalizations import center_first
 from litefuse.passes.finishing.prepared_shapes import prepare_shapes
 from litefuse.passes.finishing.separate_activations import separate_activations
 from litefuse.passes.finishing.sequence_layouts import cancel_layout_changes
@@ -189,6 +192,10 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: sink_handles,
     "unroll-loops": lambda _o, _v: UnrollLoops([]),
+    "add-masks": lambda _o, _v: add_masks,
+    "center-first": lambda _o, _v: center_first,
+    "drop-negations": lambda _o, _v: drop_negations,
+    "scale-weights": lambda _o, _v: scale_weights,
     "separate-activations": lambda _o, _v: separate_activations,
     "emit-equal-ops": lambda options, _: EmitEqualOps(options["avoided"].split("+")),
     "unpack-reversals": lambda _o, _v: unpack_reversals,

@@ -164,6 +164,9 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         fold_constants,  # before FoldWeights, which fuses factors that are constants
         # What loops pass through unchanged is a constant now, and so are places that were computed.
         deferred.CutConstants(kept),
+        deferred.DropNegations(),
+        deferred.CenterFirst(),  # after DropNegations: it finds differences
+        deferred.ScaleWeights(),  # before FoldWeights, which folds the factors of both
         deferred.FoldWeights(kept),
         deferred.MultiplyMatrices(),  # after CutConstants, and FoldWeights, which transposes constants
         deferred.CancelLayoutChanges(),
@@ -178,6 +181,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         deferred.DecomposeOps(lowering.decomposed, lower_one_op, lowering.narrow),
         deferred.OutlineLoops(),  # decomposed ops may have new ones
         deferred.MergeHandles(),
+        deferred.AddMasks(),
         deferred.SeparateActivations(),
         deferred.KeepCopies(),  # after all that adds ops which XNNPACK runs
         deferred.SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one

@@ -57,15 +57,18 @@ _project = _late("contractions", "project")
 _swap_operands = _late("contractions", "swap_operands")
 _take_windows = _late("identity_filters", "take_windows")
 _bound_slice = _late("slices", "bound_slice")
-_take_stacked = _late("slices", "take_stacked")
+_multiply_shared = _late("caches", "multiply_shared")
+_update_first = _late("caches", "update_first")
+_take_part = _late("slices", "take_part")
 _multiply_constant_last = _late("transpositions", "multiply_constant_last")
 _reshape_first = _late("transpositions", "reshape_first")
+_transpose_once = _late("transpositions", "transpose_once")
 _transpose_ones = _late("transpositions", "transpose_ones")
 
 _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
     **{name: [simplification] for name, simplification in SIMPLIFICATIONS.items()},
     "AddV2": [compute_first, add_constants_first, scalar_operand],
-    "BatchMatMulV2": [multiply_merged, multiply_once, _multiply_rows, _multiply_constant_last],
+    "BatchMatMulV2": [_multiply_shared, multiply_merged, multiply_once, _multiply_rows, _multiply_constant_last],
     "BiasAdd": [compute_first],
     "ConcatV2": [SIMPLIFICATIONS["ConcatV2"], pad_instead],
     "Conv2D": [_take_windows],
@@ -82,9 +85,10 @@ _REPLACEMENTS: Mapping[str, Sequence[Simplification]] = {
         *(reshape_back, _transpose_ones, multiply_split, SIMPLIFICATIONS["Reshape"], keep_reduced, unflatten_product),
     ],
     "Squeeze": [reshape_back, reshape_constant, squeeze, squeeze_from_front],
-    "StridedSlice": [_bound_slice, SIMPLIFICATIONS["StridedSlice"], _take_stacked, new_axes],
+    "StridedSlice": [_bound_slice, SIMPLIFICATIONS["StridedSlice"], _take_part, new_axes],
     "Sub": [scalar_operand],
-    "Transpose": [SIMPLIFICATIONS["Transpose"], _reshape_first, transpose_split, _swap_operands],
+    "Transpose": [SIMPLIFICATIONS["Transpose"], _reshape_first, transpose_split, _swap_operands, _transpose_once],
+    "XlaDynamicUpdateSlice": [_update_first],
 }
 
 

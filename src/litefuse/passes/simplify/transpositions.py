@@ -83,6 +83,15 @@ def transpose_ones(editor: Editor, node: Node) -> int | None:
     return reorder(editor, node, source, [next(ones if size == 1 else others) for size in after])
 
 
+def transpose_once(editor: Editor, node: Node) -> int | None:
+    """Transposes a transposed value at once."""
+    value, stated = editor.operands(node)
+    order = _permutation(editor, stated)
+    if order is None or editor.producer(value, "Transpose") is None:
+        return None
+    return reorder(editor, node, value, order)
+
+
 def _permutation(editor: Editor, value: int) -> Sequence[int] | None:
     axes = numbers(editor, value)
     return None if axes is None else [axis % len(axes) for axis in axes]
