@@ -55,7 +55,7 @@ def test_a_tensorflow_that_cannot_be_imported(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(keras_loader.importlib.util, "find_spec", found)
     monkeypatch.setattr(keras_loader, "tensorflow_packages", both)
     with pytest.raises(keras_loader.LitefuseError, match=r"tensorflow is broken\n.*overwrite each other"):
-        keras_loader._import("keras", "model.keras")  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
+        keras_loader.import_keras("keras", "model.keras")
 
 
 @pytest.mark.parametrize(

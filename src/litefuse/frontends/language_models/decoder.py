@@ -46,7 +46,7 @@ class Decoder:
 def write_decoder(decoder: Decoder, rows: int, prefill: Sequence[int], folder: Path) -> None:
     """Writes a SavedModel with the signatures ``decode`` and, for each number N of ``prefill``, ``prefill_N``.
 
-    LiteRT-LM reads the length of a cache from its axis 2, so caches are ``[1, 1, rows, heads * size]``.
+    LiteRT-LM reads the length of a cache from its axis 2; as ``[1, heads, rows, size]``, it is multiplied as it lies.
 
     Args:
         decoder: The decoder.
@@ -71,7 +71,7 @@ def _write_on_tensorflow(decoder: Decoder, rows: int, lengths: Mapping[str, int]
         }
 
         def call(tensors: Mapping[str, Any], *, with_logits: bool = key == "decode") -> Any:
-            return _called(decoder, rows, tensors, tf.reshape, with_logits=with_logits)
+            return _called(decoder, rows, tensors, tf.transpose, with_logits=with_logits)
 
         with refused("the decoder cannot be traced"), quiet_logging():
             signatures[key] = with_signature(tf.function(call, autograph=False).get_concrete_function(specs))
@@ -87,7 +87,7 @@ def _write_on_jax(decoder: Decoder, rows: int, lengths: Mapping[str, int], folde
 
         def call(*values: Any, names: Sequence[str] = tuple(known), with_logits: bool = key == "decode") -> Any:
             tensors = dict(zip(names, values, strict=True))
-            return _called(decoder, rows, tensors, jax.numpy.reshape, with_logits=with_logits)
+            return _called(decoder, rows, tensors, jax.numpy.transpose, with_logits=with_logits)
 
         specs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in known.values()]
         with refused("the decoder cannot be traced"):
@@ -98,7 +98,7 @@ def _write_on_jax(decoder: Decoder, rows: int, lengths: Mapping[str, int], folde
 def _inputs(decoder: Decoder, rows: int, length: int) -> dict[str, tuple[tuple[int, ...], str]]:
     """Returns the shapes and dtypes of a signature's inputs."""
     caches = {
-        f"kv_cache_{kind}_{layer}": ((1, 1, rows, heads * size), "float32")
+        f"kv_cache_{kind}_{layer}": ((1, heads, rows, size), "float32")
         for layer, (heads, size) in enumerate(decoder.heads)
         for kind in "kv"
     }
@@ -106,11 +106,11 @@ def _inputs(decoder: Decoder, rows: int, length: int) -> dict[str, tuple[tuple[i
 
 
 def _called(
-    decoder: Decoder, rows: int, tensors: Mapping[str, Any], reshape: Callable[..., Any], *, with_logits: bool
+    decoder: Decoder, rows: int, tensors: Mapping[str, Any], transpose: Callable[..., Any], *, with_logits: bool
 ) -> dict[str, Any]:
     caches = [
-        tuple(reshape(tensors[f"kv_cache_{kind}_{layer}"], (1, rows, heads, size)) for kind in "kv")
-        for layer, (heads, size) in enumerate(decoder.heads)
+        tuple(transpose(tensors[f"kv_cache_{kind}_{layer}"], (0, 2, 1, 3)) for kind in "kv")
+        for layer in range(len(decoder.heads))
     ]
     logits, written = decoder.step(tensors["tokens"], tensors["input_pos"][0], caches)  # pyright: ignore[reportArgumentType]
     if len(written) != len(caches):
@@ -122,5 +122,5 @@ def _called(
                 raise LitefuseError(
                     f"the decoder returns a cache of shape {list(cache.shape)}, not {[1, rows, heads, size]}"
                 )
-            outputs[f"kv_cache_{kind}_{layer}"] = reshape(cache, (1, 1, rows, heads * size))
+            outputs[f"kv_cache_{kind}_{layer}"] = transpose(cache, (0, 2, 1, 3))
     return outputs

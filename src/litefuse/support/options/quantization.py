@@ -51,8 +51,10 @@ Preprocess: TypeAlias = str | os.PathLike[str] | Callable[[Any], Any]
 MIN_WEIGHT_ELEMENTS = 1024
 
 
-_TYPES: dict[Any, IntegerType] = {"integer": True, "int8": "int8", "uint8": "uint8", "float32": False}
-_TYPES |= {True: True, False: False}
+_TYPES: Mapping[Any, IntegerType] = {
+    **dict[Any, IntegerType](integer=True, int8="int8", uint8="uint8", float32=False),
+    **{known: known for known in (True, False)},
+}
 
 
 def types_of_io(value: QuantizedIo, argument: str = "it") -> tuple[IntegerType, IntegerType]:

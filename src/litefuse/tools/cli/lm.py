@@ -11,7 +11,7 @@ from litefuse.support.options.language_model import LanguageModel
 from litefuse.tools.cli.declared_options import declared_option_groups, files_read, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import check_writable, is_verbose, print_result, progress
-from litefuse.tools.cli.parameters import OUTPUT, PATH, ConvertingCommand, default_output
+from litefuse.tools.cli.parameters import PATH, ConvertingCommand, model_output, output_option
 
 if TYPE_CHECKING:
     from litefuse.support.report.sections import Section
@@ -21,13 +21,10 @@ if TYPE_CHECKING:
 @cloup.argument("model", type=PATH)
 @declared_option_groups(
     LanguageModel,
-    cloup.option(
-        "--output",
-        "-o",
-        type=OUTPUT,
-        metavar="FILE",
-        help="The file to write; an existing one is replaced once the conversion succeeds.",
-        show_default="the model's name with .litertlm, in the current folder",
+    output_option(
+        "FILE",
+        "the model's name with .litertlm, in the current folder",
+        "The file to write; an existing one is replaced once the conversion succeeds.",
     ),
 )
 def lm(model: Path, output: Path | None, **values: Any) -> None:
@@ -42,7 +39,7 @@ def lm(model: Path, output: Path | None, **values: Any) -> None:
       litefuse verify gemma.litertlm gemma.keras --max-error 0.1
     """  # noqa: D301  click's mark
     given = given_options_of(LanguageModel, values)
-    path = output if output is not None else default_output(model, "").with_suffix(".litertlm")
+    path = output or model_output(None, model, "").with_suffix(".litertlm")
     check_writable(path, "the model", reads=(model, *files_read(LanguageModel, values)))
 
     from litefuse.tools.language_models.api import language_model
