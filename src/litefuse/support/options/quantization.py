@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 from litefuse.errors import LitefuseError
 from litefuse.support.files.readable import check_file, os_errors
@@ -78,6 +78,8 @@ _FORM = "Quantization"
 @documented
 class Quantization(Options):
     """How a model is quantized, with litert-quantizer."""
+
+    OF_WEIGHTS: ClassVar = ("weight_bits", "granularity", "rotate", "min_weight_elements")
 
     form: QuantizationForm | None = option(
         default=None,
@@ -243,14 +245,11 @@ def check_combination(chosen: Quantization) -> None:
     if (form := chosen.scheme) is not None:
         if refused := _refused(form, chosen):
             raise LitefuseError(f"the quantization {form!r} does not support this: {refused}")
-    elif _changed(chosen, *_OF_WEIGHTS, "keep_float", "keep_float_ops"):
+    elif _changed(chosen, *chosen.OF_WEIGHTS, "keep_float", "keep_float_ops"):
         raise LitefuseError(
             "quantization options were given, but no form of quantization",
             hint="Pass a form as well (on the command line, --quantize), or a recipe (--recipe).",
         )
-
-
-_OF_WEIGHTS = ("weight_bits", "granularity", "rotate", "min_weight_elements")
 
 
 def _changed(chosen: Quantization, *names: str) -> list[str]:
@@ -260,7 +259,7 @@ def _changed(chosen: Quantization, *names: str) -> list[str]:
 
 def _refused(form: QuantizationForm, options: Quantization) -> str:
     """Returns why this combination is not supported; empty if it is."""
-    chosen = _changed(options, *_OF_WEIGHTS)
+    chosen = _changed(options, *options.OF_WEIGHTS)
     if form == "recipe" and chosen:
         return f"the recipe says it all, {chosen[0]} included"
     if form == "float16" and chosen:
