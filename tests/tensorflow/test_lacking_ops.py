@@ -62,9 +62,43 @@ def test_a_misspelt_permission_is_named(tensorflow: TensorFlow) -> None:
     path = tensorflow.save(lone, "Dawsn", "float32")
     with pytest.raises(UnsupportedOpsError, match="LiteRT has no op for Dawsn") as caught:
         litefuse.convert(path, allow_custom_ops=["Dawson", "Erf"])
-    hint = "Allowed, but not among them: Dawson, Erf. Did you mean Dawsn?\nAllow them as custom ops"
-    assert caught.value.hint.startswith(hint)
-    assert "litefuse kernels new Dawsn --from MODEL" in caught.value.hint
+    assert caught.value.hint == (
+        "Allowed, but not among them: Dawson, Erf. Did you mean Dawsn?\n"
+        "Allow them as custom ops: --allow-custom-ops Dawsn, in Python allow_custom_ops=['Dawsn'].\n"
+        f"The interpreter needs kernels of Dawsn, which litefuse kernels new Dawsn --from {path} begins. Or write the "
+        "model without them."
+    )
+
+
+def two_lacking(tf: Any) -> Any:
+    def serve(x: Any) -> Any:
+        return {"y": tf.math.special.dawsn(x), "z": tf.math.special.spence(x)}
+
+    return serving(tf, serve, ("x", [None, 2], "float32"))
+
+
+def test_the_permission_names_all_ops_and_those_with_kernels(
+    tensorflow: TensorFlow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("litefuse.litert.runtime.custom_op._registered", {})
+
+    @litefuse.custom_op("Dawsn")
+    class Dawsn(litefuse.CustomOp):  # pyright: ignore[reportUnusedClass]
+        def prepare(self, x: litefuse.TensorSpec, **_: Any) -> list[litefuse.TensorSpec]:
+            return [x]
+
+        def invoke(self, inputs: Any, outputs: Any, **_: Any) -> None:
+            outputs[0][...] = inputs[0]
+
+    with pytest.raises(UnsupportedOpsError) as caught:
+        litefuse.convert(tensorflow.save(two_lacking))
+    allow, ready, new = caught.value.hint.splitlines()
+    assert "--allow-custom-ops Dawsn,Spence, in Python allow_custom_ops=['Dawsn', 'Spence']." in allow
+    assert ready == "Kernels of Dawsn are registered already."
+    assert new.startswith("The interpreter needs kernels of Spence, which litefuse kernels new Spence ")
+    with pytest.raises(UnsupportedOpsError) as caught:
+        litefuse.convert(tensorflow.save(two_lacking), allow_custom_ops=["Dawsn"])
+    assert "--allow-custom-ops Dawsn,Spence," in caught.value.hint
 
 
 def allowing(tf: Any) -> Any:

@@ -378,7 +378,22 @@ def test_the_faster_form_is_chosen(tensorflow: TensorFlow, steps: int, rnn: Any,
         assert any(reason.startswith(f"{text} {above} units; ") for reason in reasons)
         assert every(reason.endswith("one UNIDIRECTIONAL_SEQUENCE_LSTM, for cpu, micro, ethos-u") for reason in reasons)
     if rnn == "loop":
-        assert "an LSTM of 60 units, a loop by choice (--rnn, or the target)" in reasons
+        assert "an LSTM of 60 units, a loop by choice (--rnn)" in reasons
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen_by"),
+    [
+        ({"quantize": "weights"}, "--quantize"),
+        ({"quantize": "weights", "rnn": "loop"}, "--rnn"),
+        ({"composites": "custom"}, "--composites custom"),
+    ],
+    ids=str,
+)
+def test_what_chose_the_form_is_named(tensorflow: TensorFlow, options: dict[str, Any], chosen_by: str) -> None:
+    report = litefuse.convert(tensorflow.save(of_many_units, 5), **options).report
+    for loop in report.loops:
+        assert f" by choice ({chosen_by})" in loop.reason
 
 
 def test_there_is_no_other_form(tmp_path: Path) -> None:

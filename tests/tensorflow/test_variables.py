@@ -522,3 +522,4 @@ def test_op_on_a_variable_never_becomes_a_custom_op(tensorflow: TensorFlow, allo
     with pytest.raises(UnsupportedOpsError) as caught:
         litefuse.convert(path, allow_custom_ops=allow)
     assert [op.op for op in caught.value.ops] == ["ResourceScatterDiv"]
+    assert caught.value.hint == "ResourceScatterDiv cannot be custom ops: write the model without them."

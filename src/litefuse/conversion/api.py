@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from litefuse.conversion.conversion_process import convert_here, convert_in_work
 from litefuse.conversion.job import ConversionJob
 from litefuse.conversion.quantization.option_checks import check_quantization
 from litefuse.conversion.verify.targets.conversion_step import check_required, with_target_checks
-from litefuse.errors import LitefuseError
+from litefuse.errors import LitefuseError, UnsupportedOpsError
 from litefuse.frontends.source_of import source_of
 from litefuse.fusions.recognizers.recognizer import pickle_registered
 from litefuse.ir.installation import check_engine
@@ -117,8 +118,10 @@ def convert(model: object, options: Conversion) -> ConversionResult:
                 report = with_kernels(report, job, made, lambda again: run(again, on_step), on_step)
             report = with_file_check(report, job, on_step)
             report = with_target_checks(report, job, on_step)
-    except BaseException:
+    except BaseException as error:
         folder.cleanup()
+        if isinstance(error, UnsupportedOpsError) and isinstance(model, (str, os.PathLike)):
+            error.hint = error.hint.replace("--from MODEL", f"--from {shlex.quote(os.fsdecode(cast('str', model)))}")
         raise
     report = replace(
         report,

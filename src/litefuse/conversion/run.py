@@ -168,6 +168,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         check_custom_ops=options.checks.custom_ops,
         forms=options.composites if rnn_chosen else _forms(job),
         rnn=job.rnn_form,
+        rnn_chosen_by="--rnn" if rnn_chosen else "--quantize" if target.variables else "--target",
         lacking=() if rnn_chosen else target.lacking,
         chosen_ops=options.chosen_ops,
     )

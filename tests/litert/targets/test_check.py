@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 import litefuse
+from litefuse.conversion.verify.targets.check import located
 from litefuse.conversion.verify.targets.target_check import TargetCheck, TargetReport, TargetVerdict, target_sections
 from litefuse.errors import InterpreterError
 from litefuse.litert.export.edited_file import complete_file
-from litefuse.litert.targets import chosen_targets, traits_of
+from litefuse.litert.runtime.model_reader import Model
+from litefuse.litert.targets import chosen_targets, find_target, traits_of
 from litefuse.litert.targets.gpu import Gpu
 from litefuse.litert.targets.micro import Micro
+from litefuse.litert.targets.question import Refusal
 from litefuse.tools.demo import SAVED_MODEL
 from tests.litert.runtime.models import Graph, model
 from tests.litert.targets.models import buffers_behind, dense, integers, lookup, remembering, serving, unknown_sizes
@@ -75,6 +78,16 @@ def test_variable_tensors_are_not_for_compiled_model() -> None:
     assert refused.places == ("state",)
     assert "--target litert" in refused.hint
     assert report_of(remembering(), "micro").verdict == "accelerated"
+
+
+@pytest.mark.parametrize(("op", "is_rewritten"), [("Erf", True), ("Betainc", False), ("my.composite", False)])
+def test_ops_that_no_conversion_rewrites_are_not_to_be_disallowed(op: str, is_rewritten: bool) -> None:
+    graph = Graph()
+    graph.custom(op, [graph.input("x", (1, 4))], [graph.output("y", (1, 4))])
+    for target in map(find_target, ("ethos-u", "gpu", "litert", "micro", "openvino")):
+        refusals = [Refusal(op, reason) for reason in ("it is a custom op", "no such op")]
+        hints = [refused.hint for refused in located(Model(model(graph)), refusals, (), target.hints)]
+        assert any("--allow-custom-ops never" in hint for hint in hints) == is_rewritten, target.name
 
 
 def test_the_smallest_arena_is_measured() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from litefuse.support.options.quantization import Quantization
 from litefuse.support.report import (
     ChainReport,
     CompositeReport,
@@ -169,6 +170,8 @@ def test_quantization() -> None:
     section = answer_section(report, written="q.tflite")
     assert section.title == "Quantized /models/m.tflite to q.tflite"
     assert row(section, "quantized")[0] == "int8, with int8 weights"
+    int4 = replace(report, quantization=replace(quantization, weights=Quantization("int8", weight_bits=4).text()))
+    assert row(answer_section(int4), "quantized")[0] == "int8, with int4 weights where LiteRT has kernels for them"
     assert row(section, "checked") == ("outputs differ by 0.003 from those before quantization, on samples", "good")
     assert "fused" not in names(section)
     assert caveats(report) == []

@@ -128,6 +128,24 @@ def test_a_former_option_is_answered_with_the_present_one(command: str, option: 
     assert not now.startswith("--") or now.split(maxsplit=1)[0] in names
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("convert m --require-fused", "requires an argument, such as all."),
+        ("convert m --quantize", "requires an argument, such as dynamic."),
+        ("convert m --weight-bits", "requires an argument, such as 8."),
+        ("check m --target", "requires an argument, such as cpu."),
+        ("run m --shape", "requires an argument: NAME=1,2,3."),
+        ("--log-level", "requires an argument, such as debug."),
+        ("convert m --in-process=3", "does not take a value."),
+    ],
+)
+def test_an_option_without_its_value_is_answered_with_an_example(words: str, told: str) -> None:
+    outcome = run(*words.split())
+    option = words.rsplit(maxsplit=1)[-1].partition("=")[0]
+    assert (outcome.code, outcome.err.splitlines()[-1]) == (2, f"Error: Option {option!r} {told}")
+
+
 @pytest.mark.parametrize("former", FORMER_COMMANDS)
 def test_a_former_command_is_answered_with_the_present_one(former: str) -> None:
     outcome = run(former, "x")

@@ -200,6 +200,9 @@ def test_what_is_not_there_is_named(tmp_path: Path, libraries: dict[str, Path]) 
         check_kernels(libraries["plain"], path, ops=["Other"])
     with pytest.raises(KernelError, match="no such file"):
         check_kernels(tmp_path / "none.so", path)
+    (tmp_path / "mine.py").touch()
+    with pytest.raises(KernelError, match=r"not a library(.|\n)*verify MODEL.tflite .* --kernels .*mine\.py"):
+        check_kernels(tmp_path / "mine.py", path)
 
 
 def test_the_command(tmp_path: Path, libraries: dict[str, Path]) -> None:

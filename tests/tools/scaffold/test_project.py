@@ -51,9 +51,13 @@ def test_from_zeros_to_what_the_body_computes(tmp_path: Path) -> None:
 
     counts, printed = run_tests(folder)
     assert counts == {"passed": 2, "skipped": 1}, printed
-    assert "not computed yet: the kernel gives zeros" in printed
+    assert "not computed yet: the kernel in my_scaled_sum.py gives zeros" in printed
 
     edit(folder / "my_scaled_sum.py", "outputs[0][...] = 0", "outputs[0][...] = (a + b) * weights")
+    counts, printed = run_tests(folder)
+    assert counts == {"passed": 2, "skipped": 1}, printed
+    assert "not computed yet: the kernel in my_scaled_sum.cc gives zeros" in printed
+
     body = """
     const float* a = node.input(0).data<float>();
     const float* b = node.input(1).data<float>();
@@ -74,7 +78,7 @@ def test_from_zeros_to_what_the_body_computes(tmp_path: Path) -> None:
 def test_every_kind_of_option(tmp_path: Path) -> None:
     made = project(tmp_path, every_kind_of_option(), "TFEverything")
 
-    assert made.calls == 2
+    assert made.calls == 2  # without bodies: everything is compared
     source = (made.folder / "tf_everything.cc").read_text()
     for declaration in (
         "int64_t option_class{};",
@@ -91,7 +95,7 @@ def test_every_kind_of_option(tmp_path: Path) -> None:
     assert 'options.Get("rate", &options_.rate);  // not all calls have it' in source
     assert "node.has_input(1) && !node.CheckType" in source
     counts, printed = run_tests(made.folder)
-    assert counts == {"passed": 4, "skipped": 2}, printed
+    assert counts == {"passed": 4}, printed
 
 
 def test_the_kernel_in_python_names_options_and_types(tmp_path: Path) -> None:
@@ -114,7 +118,7 @@ def test_a_shape_that_is_not_known(tmp_path: Path) -> None:
         in (folder / "positions.py").read_text()
     )
     counts, printed = run_tests(folder)
-    assert counts == {"skipped": 3}, printed
+    assert counts == {"skipped": 2}, printed
     assert "still to be written: the size 0 of output 0 (y)" in printed
     assert "still to be written: the shape of output 0 (y)" in (folder / "positions.cc").read_text()
 
@@ -124,7 +128,7 @@ def test_strings_are_for_python_alone(tmp_path: Path) -> None:
     assert made.files == ("README.md", "models/0.tflite", "test_words.py", "words.py")
     assert "no kernel in C++" in (made.folder / "README.md").read_text()
     counts, printed = run_tests(made.folder)
-    assert counts == {"passed": 1, "skipped": 1}, printed
+    assert counts == {"passed": 1}, printed
 
 
 @needs_compiler
@@ -135,7 +139,7 @@ def test_dtypes(tmp_path: Path) -> None:
     outputs = [graph.output(f"y_{name}", (2, 3), name) for name in names]
     graph.custom("Same", inputs, outputs)
     counts, printed = run_tests(project(tmp_path, model(graph), "Same").folder)
-    assert counts == {"passed": 2, "skipped": 1}, printed
+    assert counts == {"passed": 2}, printed
 
 
 def test_a_composite_of_a_saved_model(tmp_path: Path) -> None:

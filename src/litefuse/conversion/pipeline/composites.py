@@ -100,6 +100,7 @@ def freeze_and_fuse(
     check_custom_ops: bool = False,
     forms: CompositeForms | None = None,
     rnn: RnnForm = "auto",
+    rnn_chosen_by: str = "--rnn",
     lacking: Collection[str] = (),
     chosen_ops: Collection[str] = (),
 ) -> Findings:
@@ -114,6 +115,7 @@ def freeze_and_fuse(
         check_custom_ops: Whether to compare kernels even with bodies that look like placeholders.
         forms: The forms of the composites; None: those that their fusions choose.
         rnn: The unannotated recurrent layers to fuse.
+        rnn_chosen_by: The option that chose these, for reasons.
         lacking: The ops of LiteRT's that the target does not have, and that such layers do not become.
         chosen_ops: The names of TensorFlow ops that become custom ops in any case.
 
@@ -131,9 +133,9 @@ def freeze_and_fuse(
     recognitions: list[Recognition] = []
     chosen = forms or CompositeForms()
     # Custom ops for all composites are for users with kernels of their own, which there are none of for loops.
-    recognize = RecognizeComposites(
-        recognitions, "loop" if chosen.default == "custom" else rnn, chosen, registered_recognizers(), lacking
-    )
+    if chosen.default == "custom":
+        rnn, rnn_chosen_by = "loop", "--composites custom"
+    recognize = RecognizeComposites(recognitions, rnn, chosen, registered_recognizers(), lacking, rnn_chosen_by)
     fuse = FuseComposites(outcomes, check, forms=chosen, check_custom_ops=check_custom_ops)
     withhold: list[Pass] = [deferred.WithholdChosenOps(chosen_ops)] if chosen_ops else []
     # Again for the ops that programs of JAX are translated to.

@@ -31,6 +31,7 @@ class RecognizeComposites(Record):
         forms: The forms of composites: layers whose composite is named there become one in any case.
         recognizers: Formulas of further recognizers, for code without loops.
         lacking: The ops of LiteRT's that the target does not have: layers do not become these.
+        chosen_by: The option that chose the form, for reasons.
         tried: Filled for each of these with its name, how often it was found, and the nearest miss if it was not.
     """
 
@@ -40,6 +41,7 @@ class RecognizeComposites(Record):
     forms: CompositeForms = field(default_factory=CompositeForms)
     recognizers: Sequence[Recognizer] = ()
     lacking: Collection[str] = ()
+    chosen_by: str = "--rnn"
     tried: list[tuple[str, int, str | None]] = field(default_factory=list[tuple[str, int, "str | None"]])
 
     def run(self, module: ir.Module) -> bool:
@@ -50,9 +52,8 @@ class RecognizeComposites(Record):
             # Most models have no layers, and do not need the formulas.
             from litefuse.fusions.recognizers.recurrent.layers import LayerSearch
 
-            modified |= LayerSearch(self.recognitions, self.form, self.forms, self.lacking).outline_all(
-                module, function
-            )
+            search = LayerSearch(self.recognitions, self.form, self.forms, self.lacking, self.chosen_by)
+            modified |= search.outline_all(module, function)
         if self.recognizers:
             from litefuse.fusions.recognizers.formulas import formula_search
 

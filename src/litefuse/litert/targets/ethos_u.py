@@ -79,7 +79,7 @@ class EthosU(Target):
         Hint("", "[Ff]loat|quantization parameters", f"convert with --target ethos-u, {_QUANTIZE}"),
         Hint("WHILE|UNIDIRECTIONAL_SEQUENCE_LSTM", "", f"convert with --target ethos-u, {_QUANTIZE}"),
         Hint("RESHAPE|SHAPE|FILL|BROADCAST_TO", "", "convert with --target ethos-u, which fixes sizes"),
-        Hint("", "custom op", "convert with --allow-custom-ops never"),
+        Hint("", "custom op", "convert with --allow-custom-ops never", rewritten=True),
     )
     partial = True
     #: The accelerator that is compiled for. What the others take differs little, but for Ethos-U85.

@@ -106,7 +106,7 @@ class Gpu(Target):
         Hint("", "operand 1 is computed|SHAPE|dynamic", "convert with --batch 1, or --shape for what else is open"),
         Hint("SHAPE|FILL|BROADCAST_TO|RANGE", "", "convert with --batch 1, or --shape for what else is open"),
         Hint("", "the file has composites", "convert with --composites inline, and without forms of named layers"),
-        Hint("", "custom op", "convert with --allow-custom-ops never"),
+        Hint("", "custom op", "convert with --allow-custom-ops never", rewritten=True),
     )
     partial = True
 

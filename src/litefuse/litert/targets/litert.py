@@ -50,7 +50,9 @@ class LiteRT(Target):
             "",
             "custom op",
             "use litefuse.CompiledModel, which has kernels, or convert with --allow-custom-ops never",
+            rewritten=True,
         ),
+        Hint("", "custom op", "use litefuse.CompiledModel, which has kernels"),
     )
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:

@@ -99,7 +99,7 @@ class Micro(Target):
     hints = (
         Hint("", "behind the flatbuffer", "convert with --target micro, which writes them into it"),
         Hint("", _FIRST_SCALE, "convert with --granularity tensor, or with --quantize int8 and samples"),
-        Hint("", "custom op", "convert with --allow-custom-ops never"),
+        Hint("", "custom op", "convert with --allow-custom-ops never", rewritten=True),
         Hint(
             "RESHAPE|FILL|BROADCAST_TO|STRIDED_SLICE|SLICE|SHAPE", "", "convert with --target micro, which fixes sizes"
         ),

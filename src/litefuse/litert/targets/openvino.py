@@ -57,7 +57,8 @@ class OpenVINO(Target):
         Hint("UNIDIRECTIONAL_SEQUENCE_LSTM|DYNAMIC_UPDATE_SLICE|RELU_N1_TO_1", "", "convert with --target openvino"),
         Hint("BITCAST|REAL|IMAG", "", "convert with --target openvino and sizes that are known (--batch, --shape)"),
         Hint("", "i4/u4", "leave out --weight-bits 4: OpenVINO takes int4 only in matrices"),
-        Hint("", "no such op", "convert with --allow-custom-ops never, or change the layer that it is from"),
+        Hint("", "no such op", "convert with --allow-custom-ops never", rewritten=True),
+        Hint("", "no such op", "change the layer that it is from"),
     )
 
     def missing(self) -> str:

@@ -37,11 +37,13 @@ class Hint(NamedTuple):
         op: A regular expression of the op's name.
         reason: One that is found in the reason.
         text: What to do, to follow ``convert with``, or a sentence.
+        rewritten: Whether it helps only against ops that a conversion can rewrite.
     """
 
     op: str
     reason: str
     text: str
+    rewritten: bool = False
 
 
 class Target:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -89,7 +90,9 @@ class EmitCustomOps(Record):
             wide = {dtype for _, op in shown for dtype in self._narrowable(op) if not self.narrow}
             allowed = set[str]() if isinstance(self.allow, bool) else {*self.allow}
             needless = allowed - {tensorflow_name(op) for _, op in left}
-            raise _error([_describe(function, op) for function, op in shown], sorted(wide), sorted(needless))
+            lacking = {name for _, op in shown if not _is_stateful(op) and (name := tensorflow_name(op))}
+            wanted = sorted(lacking | allowed - needless) if lacking else []
+            raise _error([_describe(function, op) for function, op in shown], sorted(wide), sorted(needless), wanted)
         for function, op in left:
             name = tensorflow_name(op) or ""
             in_runtime = name in self.runtime and self._has_kernel(op, name)
@@ -207,13 +210,12 @@ _ADVICE = {
 }
 
 
-def _error(refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence[str]) -> UnsupportedOpsError:
+def _error(
+    refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence[str], wanted: list[str]
+) -> UnsupportedOpsError:
     names = sorted({op.op for op in refused})
     listed = "\n".join(f"  {op}" for op in refused)
-    hint = (
-        "Allow them as custom ops (allow_custom_ops, --allow-custom-ops) and give the interpreter kernels for them, "
-        f"which litefuse kernels new {names[0]} --from MODEL begins, or write the model without them."
-    )
+    hint = _way_of_custom_ops(names, wanted)
     if needless:
         hint = f"Allowed, but not among them: {', '.join(needless)}. {closest(needless, names)}".rstrip() + f"\n{hint}"
     for ops, advice in _ADVICE.items():
@@ -225,6 +227,23 @@ def _error(refused: list[UnsupportedOp], wide: Sequence[str], needless: Sequence
             f"{' and '.join(wide)} in {' and '.join(_WIDE[dtype] for dtype in wide)}.\n{hint}"
         )
     return UnsupportedOpsError(f"LiteRT has no op for {', '.join(names)}:\n{listed}", hint=hint, ops=refused)
+
+
+def _way_of_custom_ops(refused: Sequence[str], wanted: list[str]) -> str:
+    """Says how the refused ops become custom ops, with the names to allow; none where no custom op can be one."""
+    from litefuse.litert.runtime.custom_op import registered_kernels
+
+    barred = ", ".join(name for name in refused if name not in wanted)
+    ways = [f"{barred} cannot be custom ops: write the model without them."] if barred else []
+    if wanted:
+        allow = f"--allow-custom-ops {shlex.quote(','.join(wanted))}, in Python allow_custom_ops={wanted}"
+        ways.append(f"Allow them as custom ops: {allow}.")
+    if ready := [name for name in wanted if name in registered_kernels()]:
+        ways.append(f"Kernels of {', '.join(ready)} are registered already.")
+    if new := [name for name in refused if name in wanted and name not in ready]:
+        begin = f"which litefuse kernels new {shlex.quote(new[0])} --from MODEL begins"
+        ways.append(f"The interpreter needs kernels of {', '.join(new)}, {begin}. Or write the model without them.")
+    return "\n".join(ways)
 
 
 def _replace(function: func.FuncOp, op: ir.OpView) -> None:

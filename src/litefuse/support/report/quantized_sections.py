@@ -50,9 +50,12 @@ def form_text(quantization: QuantizationReport) -> str:
 
 
 def _form(quantization: QuantizationReport) -> str:
+    form = _FORMS_OF_QUANTIZATION[quantization.form]
     if quantization.form == "int8" and quantization.mixed is not None:
-        return "int8, and int16 where the outputs need it, with int8 weights"
-    return _FORMS_OF_QUANTIZATION[quantization.form]
+        form = "int8, and int16 where the outputs need it, with int8 weights"
+    if quantization.weights.startswith("int4 "):
+        form = form.replace("int8 weights", "int4 weights where LiteRT has kernels for them")
+    return form
 
 
 def quantization_sections(quantization: QuantizationReport, *, alone: bool = True) -> list[Section]:

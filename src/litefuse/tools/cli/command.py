@@ -192,7 +192,7 @@ def _given(context: click.Context, parameters: list[click.Parameter]) -> list[st
 
 @contextmanager
 def former_names_answered(context: click.Context) -> Generator[None]:
-    """Has a former name of an option answered with the present one."""
+    """Has a former name of an option answered with the present one, and a lacking value with an example."""
     try:
         yield
     except click.NoSuchOption as error:
@@ -203,6 +203,21 @@ def former_names_answered(context: click.Context) -> Generator[None]:
         if not (now := former_flag(command_name(context), name, own)):
             raise
         raise click.UsageError(f"{name} is now {now}.", ctx=context) from None
+    except click.BadOptionUsage as error:
+        told = [_values(option) for option in context.command.params if error.option_name in option.opts]
+        message = f"{error.message.rstrip('.')}{''.join(told)}."
+        raise click.BadOptionUsage(error.option_name, message, ctx=context) from None
+
+
+def _values(option: click.Parameter) -> str:
+    """Returns an example of an option's values, or their form where that shows none; empty for a flag."""
+    if isinstance(option, click.Option) and (option.is_flag or option.count):
+        return ""
+    if choices := getattr(option.type, "choices", ()):
+        return f", such as {next(iter(choices))}"
+    form = option.metavar or option.type.name.upper()
+    example = form.partition("|")[0]
+    return f", such as {example}" if example.islower() else f": {form}"
 
 
 @contextmanager

@@ -93,16 +93,21 @@ class _Target(_ParamType):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         del param, ctx
+        return f"[{'|'.join(self.choices)}][:VARIANT]"
+
+    @property
+    def choices(self) -> Collection[str]:
+        """Litefuse's own targets."""
         from litefuse.litert.targets import OWN
 
-        return f"[{'|'.join(OWN)}][:VARIANT]"
+        return OWN
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from litefuse.errors import LitefuseError
-        from litefuse.litert.targets import OWN, find_target
+        from litefuse.litert.targets import find_target
 
         try:
-            if value not in OWN:
+            if value not in self.choices:
                 find_target(value)
         except LitefuseError as error:
             self.fail(str(error), param, ctx)
@@ -110,9 +115,7 @@ class _Target(_ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         del ctx, param
-        from litefuse.litert.targets import OWN
-
-        return beginning(OWN, incomplete)
+        return beginning(self.choices, incomplete)
 
 
 TARGET = _Target()

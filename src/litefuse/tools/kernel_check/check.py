@@ -111,6 +111,12 @@ def check_kernels(
         KernelError: It is not a library of kernels, or does not list its ops, and none is named.
         LitefuseError: The model cannot be read, or has none of the ops.
     """
+    if Path(library).suffix == ".py" and Path(library).is_file():
+        raise KernelError(
+            "it is Python code, not a library; kernels in Python are compared in the model that they run",
+            where=str(library),
+            hint=f"Write: litefuse verify MODEL.tflite {os.fspath(model)} --kernels {os.fspath(library)}",
+        )
     names = names_in_library(os.fspath(library))
     if not ops and not names:
         raise KernelError("the library does not list its ops", where=str(library), hint="Name them with --op.")

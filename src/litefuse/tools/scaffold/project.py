@@ -82,7 +82,8 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
             f"{op} has tensors of a type that kernels cannot take, such as int4, resource or variant", where=source
         )
     cases = list(calls[:_MOST_CASES])
-    native = cpp_types(calls)
+    native, has_body = cpp_types(calls), any(call.reference is not None for call in cases)
+    parts = {"@native" if native else "@python", "@body" if has_body else "@bodiless", "@end"}
     module = module_name(op)
     texts = {f"{module}.py": python_kernel(op, calls, source)}
     names = {
@@ -98,7 +99,7 @@ def new_project(op: str, calls: Sequence[Call], source: str, folder: Path) -> Pr
         texts[f"{module}.cc"] = cpp_kernel(op, calls, source)
         templates |= {"CMakeLists.txt": "CMakeLists.txt", "registry.cc": "registry.cc"}
     for name, template in templates.items():
-        texts[name] = _filled((_TEMPLATES / f"{template}.in").read_text("utf-8"), names, native=native)
+        texts[name] = _filled((_TEMPLATES / f"{template}.in").read_text("utf-8"), names, parts)
     models = {f"models/{index}.tflite": one_op_model(op, call) for index, call in enumerate(cases)}
     for index, call in enumerate(cases):
         if call.reference is not None:
@@ -152,13 +153,13 @@ def new_package(op: str, folder: Path) -> tuple[str, ...]:
     return tuple(files)
 
 
-def _filled(text: str, names: dict[str, str], *, native: bool) -> str:
-    """Fills in a template's names; keeps lines between ``@native`` and ``@end`` only with a kernel in C++."""
+def _filled(text: str, names: dict[str, str], parts: Collection[str]) -> str:
+    """Fills in a template's names; keeps only those lines before an ``@end`` that belong to one of the parts."""
     kept: list[str] = []
     skipping = False
     for line in text.splitlines(keepends=True):
-        if line.strip() in ("@native", "@python", "@end"):
-            skipping = line.strip() == ("@python" if native else "@native")
+        if line.strip() in ("@native", "@python", "@body", "@bodiless", "@end"):
+            skipping = line.strip() not in parts
         elif not skipping:
             kept.append(line)
     return filled("".join(kept), names)

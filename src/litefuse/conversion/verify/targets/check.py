@@ -104,8 +104,11 @@ def _without_suffix(name: str, made: dict[str, str]) -> str:
 
 
 def _hint(op: str, reason: str, hints: Sequence[Hint]) -> str:
+    from litefuse.passes.legalize.decomposition import decomposed_ops  # for refusals alone
+
     fits = (hint for hint in hints if not hint.op or re.fullmatch(hint.op, op))
-    return next((fit.text for fit in fits if re.search(fit.reason, reason)), "")
+    told = (fit for fit in fits if re.search(fit.reason, reason))
+    return next((fit.text for fit in told if not fit.rewritten or op in decomposed_ops()), "")
 
 
 # How far an output may be from XNNPACK's, in units of how far LiteRT's other kernels are from it, and still be right.

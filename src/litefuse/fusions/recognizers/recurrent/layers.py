@@ -30,15 +30,22 @@ class LayerSearch:
         form: The layers to make composites of.
         forms: The forms of composites: layers whose composite is named there become one in any case.
         lacking: The ops of LiteRT's that the target does not have: layers do not become these.
+        chosen_by: The option that chose the form, for reasons.
     """
 
     def __init__(
-        self, found: list[Recognition], form: RnnForm, forms: CompositeForms, lacking: Collection[str] = ()
+        self,
+        found: list[Recognition],
+        form: RnnForm,
+        forms: CompositeForms,
+        lacking: Collection[str] = (),
+        chosen_by: str = "--rnn",
     ) -> None:
         self._found = found
         self._form = form
         self._forms = forms
         self._lacking = lacking
+        self._chosen_by = chosen_by
 
     def outline_all(self, module: ir.Module, function: func.FuncOp) -> bool:
         """Outlines the layers of one function; returns whether there were any."""
@@ -75,7 +82,7 @@ class LayerSearch:
         if reason is not None:
             return f"{reason}{HOISTED}"
         if self._form == "loop":
-            return f"{name}, a loop by choice (--rnn, or the target)"
+            return f"{name}, a loop by choice ({self._chosen_by})"
         if self._form == "auto" and loop_is_faster(cell.composite, layer.units or 0, layer.steps, layer.batch):
             above = most_units(cell.composite, layer.steps, layer.batch)
             return f"{name} over {_count(layer.steps)} steps: {faster_than(cell.op or '', above=above)}"
@@ -100,7 +107,7 @@ class LayerSearch:
         composite, steps = chain.steps[0].cell.composite, len(chain.steps)
         reason = self._reason_of_cell(chain.steps[0], name)
         if reason is None and self._form == "loop":
-            return f"{name}, unrolled by choice (--rnn, or the target)"
+            return f"{name}, unrolled by choice ({self._chosen_by})"
         if reason is None and self._form == "auto" and unrolled_is_faster(composite, chain.units or 0, steps):
             return f"{name} over {steps} steps: {faster_than(chain.steps[0].cell.op or '', 'it')}"
         return reason
