@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,10 +30,10 @@ from litefuse.litert.inputs.drawer import LEVELS
 from litefuse.litert.inputs.kinds import keeps_state
 from litefuse.litert.results.difference import difference, difference_of_elements
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.model_content import check_model, is_litert_model
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
-from litefuse.support.files.readable import check_there
+from litefuse.support.files.readable import MODEL_FILES, check_there
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
@@ -143,6 +144,7 @@ def verify_model(
         raise LitefuseError(f"a model cannot be called {repeat} times")
     if (path := path_of(original)) is not None:
         check_there(path)
+        _check_order(model, path)
     name, content = name_and_content(model)
     if not isinstance(content, bytes):
         check_model(content)
@@ -175,6 +177,16 @@ def verify_model(
         ran = ran._replace(rounds=[ran.rounds[0][:1]], results=[ran.results[0][:1]])
         wanted = [[{output: np.asarray(value) for output, value in expected.items()}]]
         return _verification(job, name, "the outputs that are expected", ran, wanted, _judged(job, ran, wanted, {}))
+
+
+def _check_order(model: object, original: Path) -> None:
+    """Raises an error if only the original is a LiteRT model."""
+    path = path_of(model)
+    if path is None or not (path.is_dir() or path.suffix.lower() in MODEL_FILES):
+        return
+    if is_litert_model(original) and not is_litert_model(path):
+        pasted = shlex.join(["litefuse", "verify", str(original), str(path)])
+        raise LitefuseError("the original comes second", where=str(path), hint=f"Swap the two: {pasted}")
 
 
 class _Manner(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,15 +13,29 @@ import click
 import cloup
 from click.shell_completion import CompletionItem
 
-from litefuse.support.files.readable import os_errors
+from litefuse.support.files.readable import MODEL_FILES, is_there, os_errors
 from litefuse.tools.cli.arguments import ALL_COMMANDS, command_name
 from litefuse.tools.cli.json_output import JsonOutput
 
 if TYPE_CHECKING:
     import logging
 
+#: The key of a context's ``meta`` for the paths to write that end like folders.
+FOLDERS = "litefuse.folders"
+
+
+class Place(click.Path):
+    """The path of what a command writes, as a ``Path``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        place = super().convert(value, param, ctx)
+        if ctx is not None and str(value).endswith(("/", os.sep)):
+            ctx.meta.setdefault(FOLDERS, set()).add(place)
+        return place
+
+
 #: The path of what is written here while the command runs, which no URL can be.
-PLACE: Any = click.Path(path_type=Path)
+PLACE: Any = Place(path_type=Path)
 SECONDS = click.FloatRange(min=0, min_open=True)
 
 LEVEL_VARIABLE = "LITEFUSE_LOG"
@@ -136,8 +152,38 @@ class Command(cloup.Command):
         super().__init__(*arguments, params=[*(params or ()), *more], **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words, ctx.allow_extra_args = [*args], True  # they are answered below
         with former_names_answered(ctx):
-            return super().parse_args(ctx, args)
+            extra = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:
+            return extra
+        if extra:
+            told = f"Got unexpected extra argument ({extra[0]}). {self._meant_by(extra[0])}"
+            raise click.UsageError(told.strip(), ctx)
+        _, _, order = self.make_parser(ctx).parse_args(words)
+        for option in {param for param in order if isinstance(param, click.Option) and order.count(param) > 1}:
+            if not (option.multiple or option.count or option.hidden or (option.is_flag and not option.secondary_opts)):
+                more = " litefuse batch makes several forms of a model." if option.name == "quantize" else ""
+                raise click.UsageError(f"{max(option.opts, key=len)} is given twice, but takes one value.{more}", ctx)
+        return extra
+
+    def option_with(self, value: str) -> str:
+        """Returns the first option that takes a value, with it; empty if none does."""
+        from litefuse.support.options.names import OTHER_VALUES  # for messages alone
+
+        value = OTHER_VALUES.get(value, value)
+        taking = (param for param in self.params if value in getattr(param.type, "choices", ()))
+        return next((f"{max(param.opts, key=len)} {value}" for param in taking), "")
+
+    def _meant_by(self, word: str) -> str:
+        """Returns what to write for an extra argument; empty if that is unknown."""
+        if option := self.option_with(word):
+            return f"Write: {option}"
+        names = {"--inputs", "--samples"} if word.endswith(".npz") and is_there(word) else {"--output"}
+        options = (min(param.opts, key=len) for param in self.params if names & {*param.opts})
+        if not (option := next(options, "")) or Path(word).suffix.lower() in MODEL_FILES:
+            return ""
+        return f"To {'write' if option == '-o' else 'read'} it: {option} {shlex.quote(word)}"
 
     def invoke(self, ctx: click.Context) -> Any:
         with all_options_applied(ctx):

@@ -14,7 +14,7 @@ import click
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import name_of
 from litefuse.tools.cli.arguments import given_options
-from litefuse.tools.cli.command import value_for_all
+from litefuse.tools.cli.command import FOLDERS, value_for_all
 from litefuse.tools.cli.json_output import JsonOutput, wrote
 from litefuse.tools.cli.parameters import OUTPUT
 from litefuse.tools.cli.uploads import section_with_names, upload_outputs
@@ -59,12 +59,13 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
     Raises:
         LitefuseError: No such folder, it is not writable, or the file would replace one that is read.
     """
-    reason = ""
+    reason, other = "", "another file"
     try:
         if str(target) == "-":
             reason = "- would be the standard output, and it takes none"
-        elif target.is_dir():
-            reason = "it is a folder"
+        elif target.is_dir() or target in click.get_current_context().meta.get(FOLDERS, ()):
+            reason = "it is a folder" if target.is_dir() else "its name ends as a folder's"
+            other = "a file in it"
         elif target.exists() and not target.is_file():
             reason = "a device, pipe or the like is not a file"
         elif not target.parent.is_dir():
@@ -77,7 +78,7 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
         reason = getattr(error, "strerror", None) or str(error)
     if reason:
         raise LitefuseError(
-            f"{what} cannot be written: {reason}", where=str(target), hint=f"Name another file with {option}."
+            f"{what} cannot be written: {reason}", where=str(target), hint=f"Name {other} with {option}."
         )
 
 
@@ -135,6 +136,8 @@ def print_result(
 
 def print_report(result: ConversionResult, written: Path, original: Path, plug_ins: tuple[str, ...]) -> None:
     """Prints the report of a conversion or quantization, with what comes next: the user named the code ``plug_ins``."""
+    given = given_options()
+    samples = [word for name in ("--samples", "--preprocess") if name in given for word in (name, given[name])]
 
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
@@ -147,6 +150,7 @@ def print_report(result: ConversionResult, written: Path, original: Path, plug_i
             original=str(original),
             kernels=str(result.kernels or ""),
             plug_ins=plug_ins,
+            samples=samples,
         )
 
     print_result(result.report.to_json, sections)

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from litefuse.support.options.names import names_in
 from litefuse.tools.cli.arguments import given_parameters
-from litefuse.tools.cli.command import SECONDS, Command, parse_size
+from litefuse.tools.cli.command import SECONDS, Command, Place, parse_size
 
 
 class _Input(click.Path):
@@ -26,7 +26,7 @@ class _Input(click.Path):
         return super().convert(local(value), param, ctx)
 
 
-class _Output(click.Path):
+class _Output(Place):
     """The path of what a command writes, as a ``Path``: for a URL, a local one, which is uploaded in the end."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -60,18 +60,13 @@ class ConvertingCommand(Command):
 
         Empty if it is unknown.
         """
-        from litefuse.litert.targets import OWN
-        from litefuse.support.options.names import OTHER_VALUES
         from litefuse.support.options.names_elsewhere import name_elsewhere
 
         own = "--" + option.lstrip("-").replace("_", "-").lower()
         if any(own in parameter.opts for parameter in self.params):
             return f"No such option {option!r}. Use {own}."
-        value = OTHER_VALUES.get(own[2:], own[2:])
-        for parameter in self.params:
-            choices = parameter.type.choices if isinstance(parameter.type, click.Choice) else ()
-            if value in choices or (value in OWN and parameter.type is TARGET):
-                return f"No such option {option!r}. Use {max(parameter.opts, key=len)} {value}."
+        if value := self.option_with(own[2:]):
+            return f"No such option {option!r}. Use {value}."
         if (entry := name_elsewhere(option)) is None:
             return ""
         return f"No such option {option!r}. Equivalent of {entry.name} ({entry.owner(command=True)}): {entry.command}"
@@ -90,6 +85,12 @@ class _Target(_ParamType):
     """
 
     name = "target"
+
+    @property
+    def choices(self) -> Collection[str]:
+        from litefuse.litert.targets import OWN
+
+        return OWN
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         del param, ctx
