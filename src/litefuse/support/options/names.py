@@ -149,10 +149,9 @@ def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection
     meant: dict[str, None] = {}
     for name in unknown:
         if name == "int4" and "dynamic" in lacking:
-            return (
-                "Use --quantize dynamic --weight-bits 4 (in Python, Quantization('dynamic', weight_bits=4); in models.toml, "
-                'quantize = {form = "dynamic", weight_bits = 4}). '
-            )
+            python = "in Python, Quantization('dynamic', weight_bits=4)"
+            models = 'in models.toml, quantize = {form = "dynamic", weight_bits = 4}'
+            return f"Use --quantize dynamic --weight-bits 4 ({python}; {models}). "
         for among, likeness in ((lacking, 0.6), (others, 0.8)):
             if matches := nearest(name, among, likeness, 3):
                 meant.update(dict.fromkeys(matches))
