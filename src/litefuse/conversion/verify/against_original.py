@@ -33,7 +33,7 @@ from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check_model, is_litert_model
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
-from litefuse.support.files.readable import MODEL_FILES, check_there
+from litefuse.support.files.readable import check_there, is_there
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
@@ -144,7 +144,11 @@ def verify_model(
         raise LitefuseError(f"a model cannot be called {repeat} times")
     if (path := path_of(original)) is not None:
         check_there(path)
-        _check_order(model, path)
+        first = path_of(model)
+        is_other = first is not None and is_there(first) and first.suffix != ".tflite" and not is_litert_model(first)
+        if is_other and is_litert_model(path):
+            pasted = shlex.join(["litefuse", "verify", str(path), str(first)])
+            raise LitefuseError("the original comes second", where=str(first), hint=f"Swap the two: {pasted}")
     name, content = name_and_content(model)
     if not isinstance(content, bytes):
         check_model(content)
@@ -177,16 +181,6 @@ def verify_model(
         ran = ran._replace(rounds=[ran.rounds[0][:1]], results=[ran.results[0][:1]])
         wanted = [[{output: np.asarray(value) for output, value in expected.items()}]]
         return _verification(job, name, "the outputs that are expected", ran, wanted, _judged(job, ran, wanted, {}))
-
-
-def _check_order(model: object, original: Path) -> None:
-    """Raises an error if only the original is a LiteRT model."""
-    path = path_of(model)
-    if path is None or not (path.is_dir() or path.suffix.lower() in MODEL_FILES):
-        return
-    if is_litert_model(original) and not is_litert_model(path):
-        pasted = shlex.join(["litefuse", "verify", str(original), str(path)])
-        raise LitefuseError("the original comes second", where=str(path), hint=f"Swap the two: {pasted}")
 
 
 class _Manner(NamedTuple):

@@ -59,11 +59,7 @@ def chosen_signature(key: str | None, keys: Sequence[str], where: str) -> str:
 
 
 def check_model(path: str | os.PathLike[str], options: str = "") -> Path:
-    """Returns the path of a file that may be a model.
-
-    Args:
-        path: The path.
-        options: Those of ``litefuse convert`` that the user needs if it is a model to convert.
+    """Returns the path of a file that may be a model; ``options`` are those of litefuse convert for one that is not.
 
     Raises:
         InterpreterError: No such file, it cannot be opened, it is empty, or it does not begin as a model does.
@@ -85,11 +81,9 @@ def check_identifier(content: Any, where: str, options: str = "") -> None:
 
 
 def _conversion_hint(model: str | os.PathLike[str], options: str) -> str:
-    command = f"litefuse convert {shlex.quote(str(model))} {options}".strip()
-    return (
-        f"{command} (in Python, litefuse.convert) makes a LiteRT file of it; litefuse verify (litefuse.verify_model) "
-        "compares the two."
-    )
+    command = shlex.join(["litefuse", "convert", str(model), *options.split()])
+    how = "(in Python, litefuse.convert) makes a LiteRT file of it"
+    return f"{command} {how}; litefuse verify (litefuse.verify_model) compares the two."
 
 
 def is_litert_model(path: Path) -> bool:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _LINES = 8
 # How soon lines are left out.
 _NOTE, _VERIFY, _RUNTIME, _BENCHMARK = 1, 2, 3, 4
-_NEXT = "next"
 # Of a composite that keeps its body.
 _KEPT = "STABLEHLO_COMPOSITE"
 
@@ -73,7 +72,7 @@ def answer_section(
     if written:
         lines += _next(report, _path(source) or _path(report.source), written, plug_ins, samples)
     shown, left = (lines, 0) if details else _fitting(lines)
-    again = [line for line in shown if line.name == _NEXT][1:]
+    again = [line for line in shown if line.name == "next"][1:]
     return table(
         f"{title} in {report.seconds:,.1f} s" if report.seconds else title,
         shown,
@@ -282,7 +281,7 @@ def _next(
     elif ran and not written.endswith(".litertlm"):  # a bundle, which LiteRT does not run
         commands.append((_BENCHMARK, ["benchmark", written, *code]))
     for spare, command in commands:
-        yield _Line(_NEXT, shlex.join(["litefuse", *command]), spare=spare)
+        yield _Line("next", shlex.join(["litefuse", *command]), spare=spare)
 
 
 def _path(name: str) -> str:

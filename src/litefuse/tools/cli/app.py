@@ -63,10 +63,7 @@ _COMPLETION = 'eval "$(_LITEFUSE_COMPLETE=bash_source litefuse)"'
 _OTHER_WORDS = {
     **dict.fromkeys(["info", "summary"], "litefuse inspect MODEL"),
     "compare": "litefuse verify MODEL.tflite ORIGINAL, or litefuse diff A.tflite B.tflite",
-    **dict.fromkeys(
-        ["completion", "--install-completion", "--show-completion"],
-        f"{_COMPLETION} (in ~/.bashrc, to keep it; zsh_source or fish_source for other shells)",
-    ),
+    **dict.fromkeys(["completion", "--install-completion", "--show-completion"], f"{_COMPLETION} (see --help)"),
 }
 _COMMANDS = {name: line for section in _SECTIONS.values() for name, line in section.items()}
 # The module of each command that has another name.
@@ -126,11 +123,12 @@ class _Group(Group):
             try:
                 context = super().make_context(info_name, args, *arguments, **options)
             except click.UsageError as error:
+                told = error
                 if isinstance(error, click.NoSuchOption) and error.option_name in _OTHER_WORDS:
-                    error.message += f" Write: {_OTHER_WORDS[error.option_name]}"
+                    told = click.UsageError(f"{error.message} Write: {_OTHER_WORDS[error.option_name]}", error.ctx)
                 if "--json" in given:
-                    JsonOutput().print(usage_failure(error), ExitCode.USAGE)
-                raise
+                    JsonOutput().print(usage_failure(told), ExitCode.USAGE)
+                raise told from None
         context.obj = given
         return context
 

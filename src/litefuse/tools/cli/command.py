@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,22 +19,8 @@ from litefuse.tools.cli.json_output import JsonOutput
 if TYPE_CHECKING:
     import logging
 
-#: The key of a context's ``meta`` for the paths to write that end like folders.
-FOLDERS = "litefuse.folders"
-
-
-class Place(click.Path):
-    """The path of what a command writes, as a ``Path``."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        place = super().convert(value, param, ctx)
-        if ctx is not None and str(value).endswith(("/", os.sep)):
-            ctx.meta.setdefault(FOLDERS, set()).add(place)
-        return place
-
-
 #: The path of what is written here while the command runs, which no URL can be.
-PLACE: Any = Place(path_type=Path)
+PLACE: Any = click.Path(path_type=Path)
 SECONDS = click.FloatRange(min=0, min_open=True)
 
 LEVEL_VARIABLE = "LITEFUSE_LOG"
@@ -161,9 +146,9 @@ class Command(cloup.Command):
             told = f"Got unexpected extra argument ({extra[0]}). {self._meant_by(extra[0])}"
             raise click.UsageError(told.strip(), ctx)
         _, _, order = self.make_parser(ctx).parse_args(words)
-        for option in {param for param in order if isinstance(param, click.Option) and order.count(param) > 1}:
+        for option in (param for param in order if isinstance(param, click.Option) and order.count(param) > 1):
             if not (option.multiple or option.count or option.hidden or (option.is_flag and not option.secondary_opts)):
-                more = " litefuse batch makes several forms of a model." if option.name == "quantize" else ""
+                more = " litefuse batch makes several forms." if option.name == "quantize" and self.name != "lm" else ""
                 raise click.UsageError(f"{max(option.opts, key=len)} is given twice, but takes one value.{more}", ctx)
         return extra
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import click
 from litefuse.errors import LitefuseError
 from litefuse.support.cloud.names import name_of
 from litefuse.tools.cli.arguments import given_options
-from litefuse.tools.cli.command import FOLDERS, value_for_all
+from litefuse.tools.cli.command import value_for_all
 from litefuse.tools.cli.json_output import JsonOutput, wrote
 from litefuse.tools.cli.parameters import OUTPUT
 from litefuse.tools.cli.uploads import section_with_names, upload_outputs
@@ -60,10 +61,11 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
         LitefuseError: No such folder, it is not writable, or the file would replace one that is read.
     """
     reason, other = "", "another file"
+    words = (re.sub("^(-o|--[a-z-]+=)", "", word) for word in click.get_current_context().obj or ())
     try:
         if str(target) == "-":
             reason = "- would be the standard output, and it takes none"
-        elif target.is_dir() or target in click.get_current_context().meta.get(FOLDERS, ()):
+        elif target.is_dir() or any(Path(word) == target for word in words if word.endswith(("/", os.sep))):
             reason = "it is a folder" if target.is_dir() else "its name ends as a folder's"
             other = "a file in it"
         elif target.exists() and not target.is_file():

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from litefuse.support.options.names import names_in
 from litefuse.tools.cli.arguments import given_parameters
-from litefuse.tools.cli.command import SECONDS, Command, Place, parse_size
+from litefuse.tools.cli.command import SECONDS, Command, parse_size
 
 
 class _Input(click.Path):
@@ -26,7 +26,7 @@ class _Input(click.Path):
         return super().convert(local(value), param, ctx)
 
 
-class _Output(Place):
+class _Output(click.Path):
     """The path of what a command writes, as a ``Path``: for a URL, a local one, which is uploaded in the end."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
