@@ -21,6 +21,7 @@ from litefuse.fusions.recognizers.recognizer import pickle_registered
 from litefuse.ir.installation import check_engine
 from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.metadata.description import Finish
+from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.targets import chosen_targets
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.temporary import make_temporary_folder
@@ -159,7 +160,9 @@ def quantize(model: str | os.PathLike[str] | ConversionResult, options: FileQuan
     begun = time.perf_counter()
     if not isinstance(cast("object", model), (str, os.PathLike, ConversionResult)):
         raise LitefuseError(f"a model is the path of a LiteRT file, or the result of a conversion, not {model!r}")
-    source = (model.path if isinstance(model, ConversionResult) else Path(os.fspath(local(model)))).absolute()
+    if not isinstance(model, ConversionResult):
+        model = check_model(local(model), f"--quantize {options.quantize.scheme or 'FORM'}")
+    source = (model.path if isinstance(model, ConversionResult) else model).absolute()
     job, limits = _job(Conversion(**vars(options))), options.limits
     if (form := options.quantize.scheme) is None:
         raise LitefuseError(

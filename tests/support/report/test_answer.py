@@ -250,9 +250,22 @@ def test_commands_that_come_next(facts: dict[str, Any], commands: list[str], tmp
     wanted = [f"litefuse {command}".replace("{}", f"m.tflite {tmp_path}") for command in commands]
     section = answer_section(report, written="m.tflite")
     assert [row[1] for row in section.rows][-len(wanted) :] == wanted
+    samples = ["--samples", "s 1.npz"]
+    told = [row[1] for row in answer_section(report, written="m.tflite", samples=samples).rows]
+    assert f"litefuse verify m.tflite {tmp_path} --samples 's 1.npz'" in [line.split(" --kernels")[0] for line in told]
     if report.file_check is None:  # the code that was named may have the kernels
         (*_, last) = answer_section(report, written="m.tflite", plug_ins=["k.py"]).rows
         assert last[1] == f"litefuse verify m.tflite {tmp_path} --plug-in k.py"
+
+
+@pytest.mark.parametrize("target", ["micro", "cpu"])
+def test_the_command_that_is_told_however_long_a_report_is(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("litefuse.support.report.answer._LINES", 1)
+    report = Report(str(tmp_path), target=target, file_check=FileCheckReport(ran=True, reason=""))
+    told = [row for row in answer_section(report, written="m.tflite").rows if "litefuse" in row[1]]
+    assert told == ([("next", "litefuse export-micro m.tflite")] if target == "micro" else [])
 
 
 def test_signatures_that_were_left_out() -> None:

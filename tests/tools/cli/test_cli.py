@@ -244,7 +244,7 @@ def test_models_that_are_to_be_converted_first(name: str, demo_model: Path, tmp_
     path.mkdir() if name == "folder" else path.write_bytes(b"of another format")
     answer = ("Is it a complete .tflite file?",)
     if name != "m.tflite":
-        answer = ("litefuse convert (in Python, litefuse.convert) makes", "litefuse verify")
+        answer = (f"litefuse convert {path}", "(in Python, litefuse.convert) makes", "litefuse verify")
     for command in ("quantize --quantize=dynamic", "run", "benchmark", "check", "report -o x", "export-micro", "diff"):
         more = [demo_model] if command == "diff" else []
         outcome = run(*command.split(), path, *more)
@@ -253,6 +253,31 @@ def test_models_that_are_to_be_converted_first(name: str, demo_model: Path, tmp_
             assert word in outcome.err, command
     outcome = run("verify", path, SAVED_MODEL)
     assert all(word in outcome.err for word in answer)
+    if name != "m.tflite":  # options that the user named, or needs then, whatever else is lacking
+        assert f"{path} --quantize FORM (" in run("quantize", path).err
+        assert f"{path} --quantize int8 (" in run("quantize", path, "--quantize", "int8").err
+        assert f"{path} --target micro (" in run("export-micro", path, "-o", tmp_path / "new").err
+        swapped = run("verify", path, demo_model)
+        assert (swapped.code, swapped.err.endswith(f"Swap the two: litefuse verify {demo_model} {path}\n")) == (4, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("quantize {} --quantize dynamic -o", "--output"),
+        ("run {} -o", "--output"),
+        ("report {} -o", "--output"),
+        ("report {} --log-file", "--log-file"),
+        (f"convert {SAVED_MODEL} --html", "--html"),
+    ],
+)
+def test_a_folder_is_not_the_name_of_a_file(
+    words: str, option: str, demo_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run(*words.format(demo_model).split(), "new/")
+    refused(outcome, "its name ends as a folder's", f"Name a file in it with {option}.")
+    assert [*tmp_path.iterdir()] == []
 
 
 @pytest.mark.parametrize(
@@ -268,12 +293,32 @@ def test_models_that_are_to_be_converted_first(name: str, demo_model: Path, tmp_
         (["batch", "m", "--quantize", "in8"], "Did you mean int8"),
         (["check", "m", "--target", "gpus"], "Did you mean gpu? Choose from"),
         (["inspect", "m", "--log-level", "warn"], "Did you mean warning?"),
+        (["convert", "m.keras", "m 1.tflite"], "To write it: -o 'm 1.tflite'"),
+        (["convert", "m.keras", "n.keras"], "Got unexpected extra argument (n.keras).\n"),
+        (["quantize", "m.tflite", "fp16"], "Write: --quantize float16"),
+        (["check", "m.tflite", "gpu"], "Write: --target gpu"),
+        (["run", "m.tflite", str(SAVED_MODEL.with_name("references.npz"))], "To read it: --inputs "),
+        (["info", "m"], "Write: litefuse inspect MODEL"),
+        (["compare", "a", "b"], "litefuse verify MODEL.tflite ORIGINAL, or litefuse diff"),
+        (["completion", "bash"], "_LITEFUSE_COMPLETE=bash_source"),
+        (["--install-completion"], "_LITEFUSE_COMPLETE=bash_source"),
+        (["--json", "--show-completion", "zsh"], "_LITEFUSE_COMPLETE=bash_source"),
+        (["quantize", "m", "--quantize", "int4"], "Use --quantize dynamic --weight-bits 4"),
+        (["convert", "m", "--quantize", "dynamic", "--quantize=float16"], "litefuse batch makes several forms"),
+        (["run", "m", "-o", "a", "--output", "b"], "--output is given twice"),
+        (["verify", "a", "b", "--seed", "1", "--seed", "2", "--json"], "--seed is given twice"),
+        (["report", "m", "--time", "--no-time"], "--time is given twice"),
     ],
 )
 def test_words_that_mean_others(words: list[str], answer: str) -> None:
     outcome = run(*words)
     assert outcome.code == 2
     assert answer in outcome.out + outcome.err
+
+
+def test_options_that_may_be_given_again(demo_model: Path) -> None:
+    assert run("inspect", demo_model, "--debug", "--debug", "-v", "-v", "--timeout", "9", "--timeout", "90").code == 0
+    assert run("check", demo_model, "--target", "gpu", "--target", "micro").code != 2
 
 
 def make_empty_folder(path: Path) -> None:

@@ -22,7 +22,7 @@ from tests.tools.cli.test_cli import refused, run
 #: Commands with what they need, and the function that each of them calls.
 COMMANDS = {
     "convert": (["convert", "model"], "litefuse.conversion.api.convert"),
-    "quantize": (["quantize", "model", "-o", "out", "--quantize", "dynamic"], "litefuse.conversion.api.quantize"),
+    "quantize": (["quantize", "model", "-o", "out"], "litefuse.conversion.api.quantize"),
     "lm": (["lm", "model"], "litefuse.tools.language_models.api.language_model"),
     "verify": (["verify", "model", "original"], "litefuse.conversion.verify.against_original.verify_model"),
     "check": (["check", "model"], "litefuse.conversion.verify.targets.check.check"),

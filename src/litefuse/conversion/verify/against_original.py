@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -29,10 +30,10 @@ from litefuse.litert.inputs.drawer import LEVELS
 from litefuse.litert.inputs.kinds import keeps_state
 from litefuse.litert.results.difference import difference, difference_of_elements
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.model_content import check_model
+from litefuse.litert.runtime.model_content import check_model, is_litert_model
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
-from litefuse.support.files.readable import check_there
+from litefuse.support.files.readable import check_there, is_there
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
@@ -143,6 +144,11 @@ def verify_model(
         raise LitefuseError(f"a model cannot be called {repeat} times")
     if (path := path_of(original)) is not None:
         check_there(path)
+        first = path_of(model)
+        is_other = first is not None and is_there(first) and first.suffix != ".tflite" and not is_litert_model(first)
+        if is_other and is_litert_model(path):
+            pasted = shlex.join(["litefuse", "verify", str(path), str(first)])
+            raise LitefuseError("the original comes second", where=str(first), hint=f"Swap the two: {pasted}")
     name, content = name_and_content(model)
     if not isinstance(content, bytes):
         check_model(content)

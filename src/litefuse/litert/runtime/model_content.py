@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +16,6 @@ from litefuse.litert.runtime.soundness import check_soundness
 from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import MODEL_FILES, check_file, os_errors
 
-_HINT_FOR_MODELS = (
-    "litefuse convert (in Python, litefuse.convert) makes a LiteRT file of a model; litefuse verify "
-    "(litefuse.verify_model) compares the two."
-)
 # The runtime is given a path in UTF-8, with which it finds a file on Windows only if it is of ASCII.
 _PATHS = "ascii" if sys.platform == "win32" else "utf-8"
 
@@ -61,25 +58,32 @@ def chosen_signature(key: str | None, keys: Sequence[str], where: str) -> str:
     return key
 
 
-def check_model(path: str | os.PathLike[str]) -> Path:
-    """Returns the path of a file that may be a model.
+def check_model(path: str | os.PathLike[str], options: str = "") -> Path:
+    """Returns the path of a file that may be a model; ``options`` are those of litefuse convert for one that is not.
 
     Raises:
         InterpreterError: No such file, it cannot be opened, it is empty, or it does not begin as a model does.
     """
-    checked = check_file(path, InterpreterError, folder=_HINT_FOR_MODELS)
+    checked = check_file(path, InterpreterError, folder=_conversion_hint(path, options))
     with checked.open("rb") as file:
         if not (head := file.read(8)):
             raise InterpreterError("the file is empty", where=str(checked))
-    check_identifier(head, str(checked))
+    check_identifier(head, str(checked), options)
     return checked
 
 
-def check_identifier(content: Any, where: str) -> None:
+def check_identifier(content: Any, where: str, options: str = "") -> None:
     """Raises an ``InterpreterError`` if content does not begin as a LiteRT model does."""
     if content[4:8] != IDENTIFIER:
-        hint = _HINT_FOR_MODELS if Path(where).suffix.lower() in MODEL_FILES else "Is it a complete .tflite file?"
+        is_other = Path(where).suffix.lower() in MODEL_FILES
+        hint = _conversion_hint(where, options) if is_other else "Is it a complete .tflite file?"
         raise InterpreterError("this is not a LiteRT model", where=where, hint=hint)
+
+
+def _conversion_hint(model: str | os.PathLike[str], options: str) -> str:
+    command = shlex.join(["litefuse", "convert", str(model), *options.split()])
+    how = "(in Python, litefuse.convert) makes a LiteRT file of it"
+    return f"{command} {how}; litefuse verify (litefuse.verify_model) compares the two."
 
 
 def is_litert_model(path: Path) -> bool:

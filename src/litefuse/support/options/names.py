@@ -148,6 +148,10 @@ def closest(unknown: Iterable[str], lacking: Collection[str], others: Collection
     """Returns a sentence with similar names, followed by a space; empty if there are none."""
     meant: dict[str, None] = {}
     for name in unknown:
+        if name == "int4" and "dynamic" in lacking:
+            python = "in Python, Quantization('dynamic', weight_bits=4)"
+            models = 'in models.toml, quantize = {form = "dynamic", weight_bits = 4}'
+            return f"Use --quantize dynamic --weight-bits 4 ({python}; {models}). "
         for among, likeness in ((lacking, 0.6), (others, 0.8)):
             if matches := nearest(name, among, likeness, 3):
                 meant.update(dict.fromkeys(matches))

@@ -48,6 +48,7 @@ def answer_section(
     original: str = "",
     kernels: str = "",
     plug_ins: Sequence[str] = (),
+    samples: Sequence[str] = (),
     *,
     details: bool = False,
 ) -> Section:
@@ -59,6 +60,7 @@ def answer_section(
         original: The model that was converted, as the user named it; empty: as the report names it.
         kernels: The folder that generated kernels were written to; empty if there are none.
         plug_ins: The code that the user named, which the next commands need too.
+        samples: The options that name the samples, which the comparison needs too.
         details: Whether the report goes on behind it: nothing is left out then.
     """
     source = original or report.source
@@ -68,12 +70,13 @@ def answer_section(
     if details:
         lines += _signatures(report)
     if written:
-        lines += _next(report, _path(source) or _path(report.source), written, plug_ins)
+        lines += _next(report, _path(source) or _path(report.source), written, plug_ins, samples)
     shown, left = (lines, 0) if details else _fitting(lines)
+    again = [line for line in shown if line.name == "next"][1:]
     return table(
         f"{title} in {report.seconds:,.1f} s" if report.seconds else title,
         shown,
-        [Column("", lambda line: line.name), Column("", lambda line: line.text)],
+        [Column("", lambda line: "" if line in again else line.name), Column("", lambda line: line.text)],
         judge=lambda line: line.judgement,
         note=f"{count_of(left, 'more note')} among the details (-v, report.details())" if left else "",
         judgement=worst_of(line.judgement for line in lines) or "good",
@@ -261,7 +264,9 @@ def _signatures(report: Report) -> Iterator[_Line]:
             yield _Line("left out", f"{signature.signature}: {signature.reason}")
 
 
-def _next(report: Report, original: str, written: str, plug_ins: Sequence[str]) -> Iterator[_Line]:
+def _next(
+    report: Report, original: str, written: str, plug_ins: Sequence[str], samples: Sequence[str]
+) -> Iterator[_Line]:
     """Says how kernels are begun, how the whole is compared with the original, and how it is exported or measured."""
     code = [text for name in plug_ins for text in ("--plug-in", name)]
     commands: list[tuple[int, list[str]]] = []
@@ -270,13 +275,13 @@ def _next(report: Report, original: str, written: str, plug_ins: Sequence[str]) 
         commands.append((_BENCHMARK, ["kernels", "new", lacking[0], "--from", written]))
         code += ["--kernels", "FILE.py"]
     if original:
-        commands.append((_VERIFY, ["verify", written, original, *code]))
+        commands.append((_VERIFY, ["verify", written, original, *samples, *code]))
     if re.search(r"\bmicro\b", report.target):
-        commands.append((_BENCHMARK, ["export-micro", written]))
+        commands.append((0, ["export-micro", written]))
     elif ran and not written.endswith(".litertlm"):  # a bundle, which LiteRT does not run
         commands.append((_BENCHMARK, ["benchmark", written, *code]))
-    for number, (spare, command) in enumerate(commands):
-        yield _Line("" if number else "next", shlex.join(["litefuse", *command]), spare=spare)
+    for spare, command in commands:
+        yield _Line("next", shlex.join(["litefuse", *command]), spare=spare)
 
 
 def _path(name: str) -> str:

@@ -35,6 +35,7 @@ def report_sections(
     original: str = "",
     kernels: str = "",
     plug_ins: Sequence[str] = (),
+    samples: Sequence[str] = (),
 ) -> list[Section]:
     """Returns the sections of a conversion's report: the answer with what users have to know, and the details.
 
@@ -46,8 +47,9 @@ def report_sections(
         original: The model that was converted, as the user named it.
         kernels: The folder that generated kernels were written to; empty if there are none.
         plug_ins: The code that the user named.
+        samples: The options that name the samples.
     """
-    named = (written, original, kernels, plug_ins)
+    named = (written, original, kernels, plug_ins, samples)
     sections = [answer_section(report, *named, details=details)]
     if details:
         sections += _details(report)

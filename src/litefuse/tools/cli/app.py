@@ -58,6 +58,13 @@ Example:
 
 Options stand before the command or behind it. Each command has more: litefuse COMMAND --help.
 """
+_COMPLETION = 'eval "$(_LITEFUSE_COMPLETE=bash_source litefuse)"'
+# The words of other programs, and what to write instead.
+_OTHER_WORDS = {
+    **dict.fromkeys(["info", "summary"], "litefuse inspect MODEL"),
+    "compare": "litefuse verify MODEL.tflite ORIGINAL, or litefuse diff A.tflite B.tflite",
+    **dict.fromkeys(["completion", "--install-completion", "--show-completion"], f"{_COMPLETION} (see --help)"),
+}
 _COMMANDS = {name: line for section in _SECTIONS.values() for name, line in section.items()}
 # The module of each command that has another name.
 _MODULES = {"demo": "installation", "diff": "inspect", "doctor": "installation", "export-micro": "export_micro"}
@@ -97,6 +104,8 @@ class _Group(Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] in FORMER_COMMANDS:
             raise click.UsageError(f"litefuse {args[0]} is now: litefuse {FORMER_COMMANDS[args[0]]}", ctx=ctx)
+        if args[0] in _OTHER_WORDS:
+            raise click.UsageError(f"No such command {args[0]!r}. Write: {_OTHER_WORDS[args[0]]}", ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def handle_bad_command_name(
@@ -114,9 +123,12 @@ class _Group(Group):
             try:
                 context = super().make_context(info_name, args, *arguments, **options)
             except click.UsageError as error:
+                told = error
+                if isinstance(error, click.NoSuchOption) and error.option_name in _OTHER_WORDS:
+                    told = click.UsageError(f"{error.message} Write: {_OTHER_WORDS[error.option_name]}", error.ctx)
                 if "--json" in given:
-                    JsonOutput().print(usage_failure(error), ExitCode.USAGE)
-                raise
+                    JsonOutput().print(usage_failure(told), ExitCode.USAGE)
+                raise told from None
         context.obj = given
         return context
 
@@ -131,7 +143,7 @@ class _Group(Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     help=_HELP,
     epilog="\b\nTab completion in bash, or with zsh_source or fish_source instead:\n"
-    f'  eval "$(_LITEFUSE_COMPLETE=bash_source litefuse)"\nDocumentation: {DOCUMENTATION}',
+    f"  {_COMPLETION}\nDocumentation: {DOCUMENTATION}",
 )
 @click.version_option(__version__, message="litefuse %(version)s", help="Print the version.")
 def app() -> None:

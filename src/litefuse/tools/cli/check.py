@@ -50,8 +50,9 @@ def check(
     Where the software is not installed, a table of the target's ops is used: it can find ops to refuse, but cannot
     prove that the file runs.
 
-    The exit code is 0 if every target takes the file, 1 if one refuses it or computes other numbers, 3 if that is
-    unknown, 4 if the file cannot be checked, and, with --require-accelerated, 5 if a target refuses an op.
+    The exit code is 0 if every target takes the file, 1 if one refuses it or computes other numbers, 3 if that is not
+    proven, as by a table, whose refused ops the CPU may run, 4 if the file cannot be checked, and, with
+    --require-accelerated, 5 if a target refuses an op.
 
     --timeout limits each target; without it, 300 seconds do.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import click
 import cloup
 from click.shell_completion import CompletionItem
 
-from litefuse.support.files.readable import os_errors
+from litefuse.support.files.readable import MODEL_FILES, is_there, os_errors
 from litefuse.tools.cli.arguments import ALL_COMMANDS, command_name
 from litefuse.tools.cli.json_output import JsonOutput
 
@@ -136,8 +137,38 @@ class Command(cloup.Command):
         super().__init__(*arguments, params=[*(params or ()), *more], **attributes)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words, ctx.allow_extra_args = [*args], True  # they are answered below
         with former_names_answered(ctx):
-            return super().parse_args(ctx, args)
+            extra = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:
+            return extra
+        if extra:
+            told = f"Got unexpected extra argument ({extra[0]}). {self._meant_by(extra[0])}"
+            raise click.UsageError(told.strip(), ctx)
+        _, _, order = self.make_parser(ctx).parse_args(words)
+        for option in (param for param in order if isinstance(param, click.Option) and order.count(param) > 1):
+            if not (option.multiple or option.count or option.hidden or (option.is_flag and not option.secondary_opts)):
+                more = " litefuse batch makes several forms." if option.name == "quantize" and self.name != "lm" else ""
+                raise click.UsageError(f"{max(option.opts, key=len)} is given twice, but takes one value.{more}", ctx)
+        return extra
+
+    def option_with(self, value: str) -> str:
+        """Returns the first option that takes a value, with it; empty if none does."""
+        from litefuse.support.options.names import OTHER_VALUES  # for messages alone
+
+        value = OTHER_VALUES.get(value, value)
+        taking = (param for param in self.params if value in getattr(param.type, "choices", ()))
+        return next((f"{max(param.opts, key=len)} {value}" for param in taking), "")
+
+    def _meant_by(self, word: str) -> str:
+        """Returns what to write for an extra argument; empty if that is unknown."""
+        if option := self.option_with(word):
+            return f"Write: {option}"
+        names = {"--inputs", "--samples"} if word.endswith(".npz") and is_there(word) else {"--output"}
+        options = (min(param.opts, key=len) for param in self.params if names & {*param.opts})
+        if not (option := next(options, "")) or Path(word).suffix.lower() in MODEL_FILES:
+            return ""
+        return f"To {'write' if option == '-o' else 'read'} it: {option} {shlex.quote(word)}"
 
     def invoke(self, ctx: click.Context) -> Any:
         with all_options_applied(ctx):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
@@ -59,12 +60,14 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
     Raises:
         LitefuseError: No such folder, it is not writable, or the file would replace one that is read.
     """
-    reason = ""
+    reason, other = "", "another file"
+    words = (re.sub("^(-o|--[a-z-]+=)", "", word) for word in click.get_current_context().obj or ())
     try:
         if str(target) == "-":
             reason = "- would be the standard output, and it takes none"
-        elif target.is_dir():
-            reason = "it is a folder"
+        elif target.is_dir() or any(Path(word) == target for word in words if word.endswith(("/", os.sep))):
+            reason = "it is a folder" if target.is_dir() else "its name ends as a folder's"
+            other = "a file in it"
         elif target.exists() and not target.is_file():
             reason = "a device, pipe or the like is not a file"
         elif not target.parent.is_dir():
@@ -77,7 +80,7 @@ def check_writable(target: Path, what: str, *, reads: Iterable[Path] = (), optio
         reason = getattr(error, "strerror", None) or str(error)
     if reason:
         raise LitefuseError(
-            f"{what} cannot be written: {reason}", where=str(target), hint=f"Name another file with {option}."
+            f"{what} cannot be written: {reason}", where=str(target), hint=f"Name {other} with {option}."
         )
 
 
@@ -135,6 +138,8 @@ def print_result(
 
 def print_report(result: ConversionResult, written: Path, original: Path, plug_ins: tuple[str, ...]) -> None:
     """Prints the report of a conversion or quantization, with what comes next: the user named the code ``plug_ins``."""
+    given = given_options()
+    samples = [word for name in ("--samples", "--preprocess") if name in given for word in (name, given[name])]
 
     def sections() -> list[Section]:
         from litefuse.support.report.conversion_sections import report_sections
@@ -147,6 +152,7 @@ def print_report(result: ConversionResult, written: Path, original: Path, plug_i
             original=str(original),
             kernels=str(result.kernels or ""),
             plug_ins=plug_ins,
+            samples=samples,
         )
 
     print_result(result.report.to_json, sections)

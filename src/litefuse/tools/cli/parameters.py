@@ -60,18 +60,13 @@ class ConvertingCommand(Command):
 
         Empty if it is unknown.
         """
-        from litefuse.litert.targets import OWN
-        from litefuse.support.options.names import OTHER_VALUES
         from litefuse.support.options.names_elsewhere import name_elsewhere
 
         own = "--" + option.lstrip("-").replace("_", "-").lower()
         if any(own in parameter.opts for parameter in self.params):
             return f"No such option {option!r}. Use {own}."
-        value = OTHER_VALUES.get(own[2:], own[2:])
-        for parameter in self.params:
-            choices = parameter.type.choices if isinstance(parameter.type, click.Choice) else ()
-            if value in choices or (value in OWN and parameter.type is TARGET):
-                return f"No such option {option!r}. Use {max(parameter.opts, key=len)} {value}."
+        if value := self.option_with(own[2:]):
+            return f"No such option {option!r}. Use {value}."
         if (entry := name_elsewhere(option)) is None:
             return ""
         return f"No such option {option!r}. Equivalent of {entry.name} ({entry.owner(command=True)}): {entry.command}"
@@ -90,6 +85,12 @@ class _Target(_ParamType):
     """
 
     name = "target"
+
+    @property
+    def choices(self) -> Collection[str]:
+        from litefuse.litert.targets import OWN
+
+        return OWN
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         del param, ctx

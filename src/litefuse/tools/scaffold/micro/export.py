@@ -18,11 +18,12 @@ from litefuse.litert.export.edited_file import complete_file
 from litefuse.litert.inputs.kinds import keeps_state
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_reader import Model, Signature
 from litefuse.litert.targets.micro import Micro
 from litefuse.litert.targets.op_table import CUSTOM
 from litefuse.litert.targets.question import Answer
-from litefuse.support.cloud.paths import not_url
+from litefuse.support.cloud.paths import local, not_url
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.files.whole_file import write_new
 from litefuse.support.options.limits import Limits
@@ -112,6 +113,8 @@ def export_micro(
     check_empty(target)
     if arena_size is not None and arena_size < 1:
         raise LitefuseError(f"arena_size must be a number of bytes above 0, not {arena_size!r}")
+    if isinstance(model, str | os.PathLike):
+        check_model(local(model), "--target micro")
     name, content = name_and_content(model)
     source = Path(name).name if isinstance(model, str | os.PathLike) else "model.tflite"
     temporary = make_temporary_folder()
