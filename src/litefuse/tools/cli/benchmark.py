@@ -93,7 +93,6 @@ def benchmark(
     check_given_or_drawn(inputs)
     shapes = parse_shapes(shape)
 
-    from litefuse.litert.runtime.input_specs import load_arrays
     from litefuse.tools.benchmarking.benchmark import benchmark as measure
     from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 
@@ -103,7 +102,7 @@ def benchmark(
             model,
             other,
             signatures=signature or None,
-            inputs=None if inputs is None else load_arrays(inputs),
+            inputs=inputs,
             shapes=shapes,
             ops=top != 0,
             xnnpack=not no_xnnpack,
