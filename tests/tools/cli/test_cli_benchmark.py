@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from dataclasses import replace
 from pathlib import Path
 
@@ -164,9 +165,14 @@ def test_what_is_not_split_says_why_and_shares_add_up() -> None:
     ],
 )
 def test_the_comparison_of_two_models(first: list[float], second: list[float], text: str) -> None:
-    found = Benchmark((made("model"), made("other")), {"": Ratio.of(first, second)})
+    models = made("model"), made("other", seconds=0.05)  # measured one after the other, and so at another speed
+    found = Benchmark(models, {"": Ratio.of(first, second)})
     assert text in str(found).splitlines()[0]
     assert "Called alternately" in str(found)
+    medians = [time_text(statistics.median(times)) for times in (first, second)]
+    rows = [line for line in str(found).splitlines() if line.split()[:2] in (["model", "model"], ["other", "other"])]
+    assert [time in row for time, row in zip(medians, rows, strict=True)] == [True, True]
+    assert str(found).startswith(f"{medians[0]} a call")
 
 
 def test_models_that_were_not_called_in_turn() -> None:

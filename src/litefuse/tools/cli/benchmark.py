@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from litefuse.tools.cli.arguments import given_parameters
 from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.output import is_verbose, print_result, progress
 from litefuse.tools.cli.parameters import (
@@ -64,7 +65,7 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     default="10",
     show_default=True,
     metavar="N|all",
-    help="List the N slowest ops, kinds and layers, or all. 0: do not time the ops.",
+    help="List the N slowest ops, kinds and layers, or all; of two models, if this is given. 0: do not time the ops.",
 )
 @click.option("--no-xnnpack", is_flag=True, help="Run without XNNPACK.")
 @KERNELS
@@ -109,4 +110,5 @@ def benchmark(
             on_step=show,
             **options,
         )
-    print_result(measured.to_json, lambda: benchmark_sections(measured, top, details=is_verbose()))
+    asked = other is not None and top != 0 and "--top" in given_parameters(click.get_current_context())
+    print_result(measured.to_json, lambda: benchmark_sections(measured, top, details=asked or is_verbose()))
