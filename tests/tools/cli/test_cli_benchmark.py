@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from dataclasses import replace
 from pathlib import Path
@@ -73,6 +74,18 @@ def test_as_json_with_another_model(double: tuple[Path, Path], tmp_path: Path) -
     assert [each["xnnpack"] for each in found["measurements"]] == [False, False]
     assert found["ratio"] == found["ratios"]["serve"]["median"]
     assert not found["measurements"][0]["ops"]
+
+
+@pytest.mark.parametrize(("top", "titles"), [((), 0), (("--top", "1"), 2), (("--top", "0"), 0)])
+def test_ops_of_two_models_are_listed_where_that_is_asked_for(
+    tmp_path: Path, top: tuple[str, ...], titles: int
+) -> None:
+    paths = tmp_path / "one.tflite", tmp_path / "other.tflite"
+    for path in paths:
+        path.write_bytes(activated())
+    outcome = run("benchmark", *paths, *FEW, *top)
+    assert outcome.code == 0
+    assert len(re.findall("(?m)^(?:Slowest ops|Ops), ", outcome.out)) == titles
 
 
 def test_given_inputs_of_a_loop(tmp_path: Path) -> None:
