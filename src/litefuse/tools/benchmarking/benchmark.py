@@ -67,8 +67,7 @@ def benchmark(
         other: Another model to compare it with, such as one of another converter, or before quantization.
         signatures: The keys of the signatures to measure; None for all.
         inputs: The inputs by name, or in an ``.npz`` file, or the array of the only one, for the only signature that is
-            measured. Real numbers are quantized for a model that
-            takes integers in their place.
+            measured. Real numbers are quantized for a model that takes integers in their place.
         shapes: Shapes of drawn inputs by their names.
         seed: The seed of drawn inputs.
         threads: How many threads the runtime uses.
