@@ -119,6 +119,9 @@ _LAZY = {
     "verify_model": "litefuse.conversion.verify.against_original",
 }
 
+# Commands whose names are unlike those of what does the same in Python.
+_COMMANDS = {"lm": "language_model", "run": "Interpreter"}
+
 find_former_names()
 
 
@@ -127,7 +130,9 @@ def __getattr__(name: str) -> Any:
         from litefuse.support.options.names import closest
 
         message = f"module {__name__!r} has no attribute {name!r}"
-        if not name.startswith("_"):  # which Python itself asks for
+        if name in _COMMANDS:
+            message += f"\nlitefuse {name} is a command; in Python, use litefuse.{_COMMANDS[name]}."
+        elif not name.startswith("_"):  # which Python itself asks for
             message += (
                 f"\n{closest([name], __all__) or 'dir(litefuse) lists names, litefuse --help commands.'}".rstrip()
             )

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 import litefuse
-from litefuse.conversion.pipeline.chosen_composites import check_fused
+from litefuse.conversion.pipeline.chosen_composites import check_fused, no_composite
 from litefuse.errors import LitefuseError, NotFusedError
 from litefuse.fusions.fusion import called_formulas, take_formulas
 from litefuse.fusions.recognizers import pattern
@@ -24,6 +24,15 @@ def convert(required: bool | Collection[str], *, check_fusions: bool = True) -> 
         SAVED_MODEL, require_fused=required, checks=litefuse.Checks(fusions=check_fusions, file=False)
     ).report
     return {each.name: each.compared for each in report.composites}
+
+
+@pytest.mark.parametrize("annotated", [True, False])
+def test_annotations_are_asked_for_where_they_would_help(annotated: bool) -> None:
+    uncalled = [CompositeReport("scale", "f", 0, "inlined", reason="it is not called")] if annotated else []
+    error = no_composite(uncalled, (), [LoopReport("gru", "LiteRT has no op for it")])
+    assert "gru: LiteRT has no op for it" in error.message
+    assert ("Annotate the function" in error.hint) == annotated
+    assert "--require-fused" in error.hint
 
 
 def test_patterns_are_names_of_those_that_fit() -> None:

@@ -78,6 +78,8 @@ def test_classes_of_named_code(registered: Any) -> None:
         LitefuseError, match=r"class any\.module\.Own.*its code is not in the file(?s:.*)--plug-in FILE"
     ):
         check({"Own", "Mine>Own"})
+    with pytest.raises(LitefuseError, match=r"not in the file; other\.py was read, but without a definition of it"):
+        check({}, ["other.py"])
 
 
 @pytest.mark.parametrize("name", ["TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer", "Any>TFSMLayer"])

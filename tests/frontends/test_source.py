@@ -61,6 +61,10 @@ def plain(x: int) -> int:
     return x
 
 
+def of_two(a: Any, b: Any, *, scale: Any, bias: Any = 0) -> Any:
+    return a @ b * scale + bias
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [
@@ -81,6 +85,16 @@ def test_anything_else_is_refused_with_what_to_do(model: Any, words: list[str]) 
         litefuse.convert(model)
     for word in [*words, "litefuse takes the folder of a SavedModel"]:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("arguments", [(), (np.zeros(3),), (np.zeros(3), np.zeros(3)), ("int8", np.zeros(3))])
+def test_a_function_gets_an_example_with_as_many_inputs_as_it_has(arguments: tuple[Any, ...]) -> None:
+    convert: Any = litefuse.convert
+    with pytest.raises(LitefuseError, match="the Python function of_two") as caught:
+        convert(of_two, *arguments)
+    shape = "jax.ShapeDtypeStruct((3, 4), 'float32')"
+    assert f"jax.jit(f))({shape}, {shape}, scale={shape}))" in caught.value.hint
+    assert caught.value.hint.count("tf.TensorSpec([None, 4], tf.float32)") == 3
 
 
 def keras_with(monkeypatch: pytest.MonkeyPatch, backend: str) -> Any:

@@ -42,7 +42,7 @@ __all__ = ["ConversionResult", "convert", "quantize"]
 _QUANTIZATION_RUNNER = "litefuse.conversion.quantization_step:run_quantization"
 
 
-@takes(Conversion)
+@takes(Conversion, source_of)
 def convert(model: object, options: Conversion) -> ConversionResult:
     """Converts a TensorFlow model to LiteRT, with its composites fused.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from litefuse.frontends.source import Source
 
 _KEY = "serving_default"
 _TAG = "serve"
-_HOW = "Export it: litefuse.convert(jax.export.export(jax.jit(f))(jax.ShapeDtypeStruct((3, 4), 'float32')))."
 
 
 def jax_export_source(model: object) -> Source | None:
@@ -30,8 +30,27 @@ def jax_export_source(model: object) -> Source | None:
         return Source(f"JAX function {exported.fun_name!r}", write=lambda folder: write_exported(exported, folder))
     if type(model).__name__ == "PjitFunction" or hasattr(model, "lower"):
         what = getattr(model, "__name__", type(model).__name__)
-        raise LitefuseError(f"the shapes of the inputs of the JAX function {what!r} are not known", hint=_HOW)
+        raise LitefuseError(
+            f"the shapes of the inputs of the JAX function {what!r} are not known",
+            hint=f"Export it: {exporting(model)}.",
+        )
     return None
+
+
+def needed_arguments(function: Callable[..., Any]) -> list[str]:
+    """Returns what stands before each argument that a function needs: its name, where it is given by that."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return [""]
+    needed = [one for one in parameters if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+    return [f"{one.name}=" if one.kind is one.KEYWORD_ONLY else "" for one in needed]
+
+
+def exporting(function: Any) -> str:
+    """Returns the code that converts a JAX function."""
+    specs = ", ".join(f"{name}jax.ShapeDtypeStruct((3, 4), 'float32')" for name in needed_arguments(function))
+    return f"litefuse.convert(jax.export.export(jax.jit(f))({specs}))"
 
 
 def write_exported(exported: Any, folder: Path, inputs: Sequence[str] | None = None) -> None:

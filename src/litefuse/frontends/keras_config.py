@@ -11,7 +11,7 @@ import base64
 import json
 import re
 import struct
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from litefuse.errors import LitefuseError
@@ -77,7 +77,7 @@ def parse_config(content: bytes | str, where: str) -> Any:
         raise LitefuseError(f"the model's configuration is damaged: {error}", where=where) from error
 
 
-def check_config(config: Any, where: str, trust: str, known: Container[str] = ()) -> None:
+def check_config(config: Any, where: str, trust: str, known: Container[str] = (), code: Sequence[str] = ()) -> None:
     """Rejects a configuration that would make Keras run code or read other files.
 
     Args:
@@ -85,6 +85,7 @@ def check_config(config: Any, where: str, trust: str, known: Container[str] = ()
         where: The file, for errors.
         trust: How to convert a trusted file, for errors.
         known: The names of classes and functions in code that the user named.
+        code: The files and modules of that code, for errors.
 
     Raises:
         LitefuseError: It has a function as bytecode, a class or function that is neither Keras's own nor known, a layer
@@ -95,7 +96,7 @@ def check_config(config: Any, where: str, trust: str, known: Container[str] = ()
             trusted = f"Replace it with a Keras layer or a class of yours. If you trust it: {trust}"
             raise LitefuseError(reason, where=where, hint=trusted)
         if reason := _unknown(place, known):
-            raise LitefuseError(f"{reason}: its code is not in the file", where=where, hint=name_code(trust))
+            raise LitefuseError(f"{reason}: {code_lacks(code)}", where=where, hint=name_code(trust))
 
 
 def _places(config: Any, where: str) -> Iterator[_Place]:
@@ -181,6 +182,12 @@ def _objection_to_call(layer: str, key: str, config: Any) -> str:
     else:
         refused = not isinstance(named, str) or _ATTRIBUTE.fullmatch(named) is None
     return f"{layer} calls {named!r}, which is not among the functions that only compute" if refused else ""
+
+
+def code_lacks(code: Sequence[str]) -> str:
+    """Returns where the code of a class is not: in the Keras file, nor in the files and modules that the user named."""
+    read = f"{' and '.join(code)} {'was' if len(code) == 1 else 'were'} read, but without a definition of it"
+    return f"its code is not in the file; {read}" if code else "its code is not in the file"
 
 
 def name_code(otherwise: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_archive import read_archive
 from litefuse.frontends.keras_code import custom_objects, own_code
-from litefuse.frontends.keras_config import check_config, name_code
+from litefuse.frontends.keras_config import check_config, code_lacks, name_code
 from litefuse.frontends.keras_file import KerasFileJob
 from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
 from litefuse.frontends.keras_model import keras_model_source
@@ -65,9 +65,10 @@ def load_model(file: Path, code: Iterable[str] = (), *, with_assets: bool = Fals
     hint = _PASS.format(package=package)
     if package == "keras" and _is_legacy(version):
         hint += f" {KERAS_2}"
-    code = (*code, *own_code(config))
+    named = tuple(code)
+    code = (*named, *own_code(config))
     objects = custom_objects(import_keras(package, where), config, code) if code else {}
-    check_config(config, where, hint, objects)
+    check_config(config, where, hint, objects, named)
     keras = import_keras(package, where)
     # Keras itself has it on while it makes the layers of .keras files; later, tokenizers of Keras Hub would refuse the
     # archive's own files.
@@ -79,7 +80,7 @@ def load_model(file: Path, code: Iterable[str] = (), *, with_assets: bool = Fals
         raise
     except Exception as error:  # Keras's readers and layers raise any exception
         if (unknown := _UNKNOWN_CLASS.search(str(error))) is not None:
-            problem = f"the model has {unknown[1]!r}, which Keras lacks: its code is not in the file"
+            problem = f"the model has {unknown[1]!r}, which Keras lacks: {code_lacks(named)}"
         else:
             problem = f"Keras {keras.__version__} cannot load the model: {describe_error(error)}"
         raise LitefuseError(problem, where=where, hint=name_code(hint)) from error

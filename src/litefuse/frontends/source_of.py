@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from litefuse.errors import LitefuseError
+from litefuse.frontends.jax_export import exporting, jax_export_source, needed_arguments
 from litefuse.frontends.source import Source
 from litefuse.support.cloud.names import name_of
 from litefuse.support.cloud.paths import local
@@ -30,7 +31,6 @@ def source_of(model: object, code: Iterable[str] = ()) -> Source:
         LitefuseError: It is none of these, or cannot be converted in its current form.
     """
     from litefuse.frontends.function import function_source, functions_source
-    from litefuse.frontends.jax_export import jax_export_source
     from litefuse.frontends.keras_file import is_keras_file, keras_file_source
     from litefuse.frontends.keras_model import keras_model_source
     from litefuse.frontends.module import module_source
@@ -76,7 +76,10 @@ def _refusal(model: object) -> LitefuseError:
         what, hint = f"the class {model.__name__}", "Pass an instance of it."
     elif isinstance(model, (types.FunctionType, types.MethodType, types.BuiltinFunctionType)):
         what = f"the Python function {model.__name__}"
-        hint = "Make it a tf.function: tf.function(f, input_signature=[tf.TensorSpec([None, 4], tf.float32)])."
+        specs = ", ".join(["tf.TensorSpec([None, 4], tf.float32)"] * len(needed_arguments(model)))
+        hint = (
+            f"Make it a tf.function: tf.function(f, input_signature=[{specs}]). Export one of JAX: {exporting(model)}."
+        )
     else:
         name = type(model).__name__
         what = f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

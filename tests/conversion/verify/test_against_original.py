@@ -41,6 +41,51 @@ def doubled(custom: bool = False) -> bytes:
     return model(graph, signatures={"serve": 0})
 
 
+def summed(names: str) -> bytes:
+    """The sum of the inputs, each of which is added to itself first."""
+    graph = Graph()
+    inputs = [graph.input(name, (4,), np.float32) for name in names]
+    y = graph.output("y", (4,), np.float32)
+    graph.builtin("ADD", [inputs[0], inputs[-1]], [y])
+    return model(graph, signatures={"serve": 0})
+
+
+ONES: Any = np.ones(4, np.float32)
+
+
+@pytest.mark.parametrize("function", [litefuse.verify_model, litefuse.benchmark])
+@pytest.mark.parametrize("form", ["array", "list", "mapping", "file"])
+def test_inputs_are_an_array_a_mapping_or_a_file(function: Any, form: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", a=ONES)
+    inputs = {"array": ONES, "list": [1.0] * 4, "mapping": {"a": ONES}, "file": str(tmp_path / "x.npz")}[form]
+    if function is litefuse.benchmark:
+        (measured,) = function(summed("a"), inputs=inputs, repeat=2, ops=False).measurements
+        assert [input_.name for input_ in measured.inputs] == ["a"]
+        return
+    expected = np.savez(tmp_path / "y.npz", y=2 * ONES) or tmp_path / "y.npz"
+    assert function(summed("a"), inputs=inputs, expected=expected).ok
+    assert not function(summed("a"), inputs=inputs, expected={"y": 3 * ONES}).ok
+    assert function(summed("a"), summed("a"), inputs=inputs).ok
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "hint"),
+    [
+        ({"inputs": ONES}, "one array is given, and the model takes 2 inputs", "{'a': ..., 'b': ...}"),
+        ({"inputs": "no.npz"}, "no such file", ""),
+        ({"inputs": {"a": ONES, "b": [[1], [1, 2]]}}, "inputs has what is not an array", ""),
+        ({"inputs": ONES, "original": None, "expected": ONES}, "expected is a ndarray", "{'output': array}"),
+    ],
+)
+def test_other_inputs_are_refused_with_what_to_write(given: Any, message: str, hint: str) -> None:
+    verify: Any = litefuse.verify_model
+    with pytest.raises(LitefuseError, match=message) as caught:
+        verify(summed("ab"), **{"original": summed("ab"), **given})
+    assert hint in caught.value.hint
+    with pytest.raises(LitefuseError, match=r"(?s)too many positional.*inputs=, .*samples="):
+        verify(summed("ab"), summed("ab"), ONES)
+
+
 def quadrupled(x: Any) -> Any:
     return x * 4
 

@@ -14,6 +14,7 @@ from litefuse.support.report import (
     CompositeReport,
     FileCheckReport,
     KernelReport,
+    LackingOpReport,
     LeftOutReport,
     LoopReport,
     MovingRange,
@@ -306,6 +307,25 @@ def test_statistics_and_needless_custom_ops() -> None:
     statistics = VariableReport("layers/norm/moving_mean", "float32", (3,), "mutable", writer="AssignVariableOp in f")
     told = caveats(Report("m", variables=(statistics,), needless_custom_ops=("Sin",)))
     assert [caveat.name for caveat in told] == ["training", "no effect"]
+
+
+@pytest.mark.parametrize(
+    ("form", "ops", "lacking", "told"),
+    [
+        (None, ("QUANTIZE", "DEQUANTIZE"), "", True),
+        (None, ("CONV_2D",), "FakeQuantWithMinMaxVarsPerChannel", True),
+        ("dynamic", ("CONV_2D",), "FakeQuantWithMinMaxVarsPerChannel", True),
+        ("int8", ("QUANTIZE", "DEQUANTIZE"), "", False),  # of this quantization
+        ("qat", ("QUANTIZE", "DEQUANTIZE"), "FakeQuantWithMinMaxVarsPerChannel", False),
+        (None, ("CONV_2D", "DEQUANTIZE"), "Roll", False),
+    ],
+)
+def test_ranges_that_nothing_made_integers_of(form: Any, ops: tuple[str, ...], lacking: str, told: bool) -> None:
+    quantization = QuantizationReport(form, 4000, 0.003, "samples") if form else None
+    lacking_ops = (LackingOpReport(lacking, "rewritten"),) if lacking else ()
+    report = Report("m", quantization=quantization, op_counts=dict.fromkeys(ops, 1), lacking_ops=lacking_ops)
+    assert [caveat.name for caveat in caveats(report)] == ["ranges"] * told
+    assert all("--quantize qat" in caveat.text for caveat in caveats(report))
 
 
 def test_the_oldest_runtime_and_weights_behind_the_flatbuffer() -> None:

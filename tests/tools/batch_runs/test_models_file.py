@@ -275,7 +275,7 @@ def test_a_folder_in_the_place_of_a_file_is_not_read(tmp_path: Path) -> None:
         ("dtypes = 'float16'", "dtypes is 'float16'"),
         ("limits = {memory = 'much'}", "memory must be a number of bytes, such as 2G"),
         ("quantize = {form = 'int8', weight_bits = 3}", "weight_bits is 3"),
-        ("variants = [{quantize = {form = 'int8', io = 'int8'}}]", "io is 'int8'"),
+        ("variants = [{quantize = {form = 'int8', io = 'int4'}}]", "io is 'int4'"),
         ("verify = {tolerance = 1e-3}", "Write max_error."),
     ],
 )

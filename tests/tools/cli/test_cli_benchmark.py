@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import statistics
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +74,18 @@ def test_as_json_with_another_model(double: tuple[Path, Path], tmp_path: Path) -
     assert [each["xnnpack"] for each in found["measurements"]] == [False, False]
     assert found["ratio"] == found["ratios"]["serve"]["median"]
     assert not found["measurements"][0]["ops"]
+
+
+@pytest.mark.parametrize(("top", "titles"), [((), 0), (("--top", "1"), 2), (("--top", "0"), 0)])
+def test_ops_of_two_models_are_listed_where_that_is_asked_for(
+    tmp_path: Path, top: tuple[str, ...], titles: int
+) -> None:
+    paths = tmp_path / "one.tflite", tmp_path / "other.tflite"
+    for path in paths:
+        path.write_bytes(activated())
+    outcome = run("benchmark", *paths, *FEW, *top)
+    assert outcome.code == 0
+    assert len(re.findall("(?m)^(?:Slowest ops|Ops), ", outcome.out)) == titles
 
 
 def test_given_inputs_of_a_loop(tmp_path: Path) -> None:
@@ -164,9 +178,14 @@ def test_what_is_not_split_says_why_and_shares_add_up() -> None:
     ],
 )
 def test_the_comparison_of_two_models(first: list[float], second: list[float], text: str) -> None:
-    found = Benchmark((made("model"), made("other")), {"": Ratio.of(first, second)})
+    models = made("model"), made("other", seconds=0.05)  # measured one after the other, and so at another speed
+    found = Benchmark(models, {"": Ratio.of(first, second)})
     assert text in str(found).splitlines()[0]
     assert "Called alternately" in str(found)
+    medians = [time_text(statistics.median(times)) for times in (first, second)]
+    rows = [line for line in str(found).splitlines() if line.split()[:2] in (["model", "model"], ["other", "other"])]
+    assert [time in row for time, row in zip(medians, rows, strict=True)] == [True, True]
+    assert str(found).startswith(f"{medians[0]} a call")
 
 
 def test_models_that_were_not_called_in_turn() -> None:

@@ -160,6 +160,24 @@ def test_run_bad_input(demo_model: Path, table_model: Path, tmp_path: Path) -> N
     assert run("run", table_model, "--repeat", "0").code == 2
 
 
+def test_the_only_output_may_go_to_a_file_of_one_array(tmp_path: Path) -> None:
+    graph = Graph()
+    x, y, z = graph.input("x", (2,)), graph.output("y", (2,)), graph.output("z", (2,))
+    graph.builtin("ADD", [x, x], [y])
+    graph.builtin("MUL", [x, x], [z])
+    two, one = tmp_path / "two.tflite", tmp_path / "one.tflite"
+    two.write_bytes(model(graph, signatures={"serve": 0}))
+    refused(run("run", two, "-o", tmp_path / "out.npy"), "the outputs are 2: y, z", "an .npz file")
+    assert not (tmp_path / "out.npy").exists()
+    graph = Graph()
+    x, y = graph.input("x", (2,)), graph.output("y", (2,))
+    graph.builtin("ADD", [x, x], [y])
+    one.write_bytes(model(graph, signatures={"serve": 0}))
+    np.savez(tmp_path / "in.npz", x=np.array([1, 2], np.float32))
+    assert run("run", one, "--inputs", tmp_path / "in.npz", "-o", tmp_path / "out.NPY").code == 0
+    assert np.load(tmp_path / "out.NPY").tolist() == [2, 4]
+
+
 def test_names_that_runners_and_archives_do_not_take(tmp_path: Path) -> None:
     graph = Graph()
     x, y = graph.input("x", (2,)), graph.output("y" * 70_000, (2,))

@@ -61,7 +61,9 @@ def no_composite(
     lines += "".join(f"\n  {loop.layer}: {loop.reason}" for loop in loops)
     return NotFusedError(
         f"no composite could be fused, though all must be{':' if lines else ''}{lines}",
-        hint="Annotate the function (experimental_implements) and call it in a signature that is converted, or leave "
+        hint="Leave out require_fused (on the command line, --require-fused)."
+        if loops and not uncalled
+        else "Annotate the function (experimental_implements) and call it in a signature that is converted, or leave "
         "out require_fused (on the command line, --require-fused).",
     )
 

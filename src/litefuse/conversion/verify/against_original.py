@@ -30,6 +30,7 @@ from litefuse.litert.inputs.drawer import LEVELS
 from litefuse.litert.inputs.kinds import keeps_state
 from litefuse.litert.results.difference import difference, difference_of_elements
 from litefuse.litert.runtime.flatbuffer import content_of
+from litefuse.litert.runtime.input_specs import GivenArrays, given_arrays
 from litefuse.litert.runtime.model_content import check_model, is_litert_model
 from litefuse.litert.runtime.model_reader import Model
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
@@ -57,8 +58,8 @@ def verify_model(
     original: object = None,
     *,
     signatures: Iterable[str] | None = None,
-    inputs: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]] | None = None,
-    expected: Mapping[str, npt.ArrayLike] | None = None,
+    inputs: GivenArrays | Sequence[Mapping[str, npt.ArrayLike]] | None = None,
+    expected: GivenArrays | None = None,
     samples: RepresentativeDataset | None = None,
     preprocess: Preprocess | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
@@ -93,8 +94,9 @@ def verify_model(
         original: The model that was converted: anything that :func:`litefuse.convert` takes. Or another LiteRT model,
             such as the one before quantization, which does not need TensorFlow. None: ``expected`` is given.
         signatures: The keys of the signatures to call; None for all of the LiteRT model.
-        inputs: The inputs by name, or several such mappings, for the only signature that is called.
-        expected: The expected outputs of the first call, by name, in place of an original.
+        inputs: The inputs by name, or in an ``.npz`` file, or the array of the only one, or a list of mappings, for the
+            only signature that is called.
+        expected: The expected outputs of the first call, by name or in an ``.npz`` file, in place of an original.
         samples: Samples to call the model with, one after the other, in place of inputs, as
             :func:`litefuse.convert` takes them: real numbers, even if the model's inputs are integers.
         preprocess: Makes a sample of each image of a folder.
@@ -134,6 +136,8 @@ def verify_model(
         raise LitefuseError("expected outputs require inputs")
     if expected is not None and layers:
         raise LitefuseError("comparing layers requires an original")
+    if expected is not None and not isinstance(expected, str | os.PathLike | Mapping):
+        raise LitefuseError(f"expected is a {type(expected).__name__}", hint="Pass {'output': array}, or an .npz file.")
     if samples is not None and (inputs is not None or expected is not None):
         raise LitefuseError("samples replace inputs, and have no expected outputs")
     if preprocess is not None and samples is None:
@@ -179,7 +183,7 @@ def verify_model(
             return _against(original, job, name, tags, announce, manner)
         ran = run_job(job, name, announce)
         ran = ran._replace(rounds=[ran.rounds[0][:1]], results=[ran.results[0][:1]])
-        wanted = [[{output: np.asarray(value) for output, value in expected.items()}]]
+        wanted = [[given_arrays(expected, "expected")]]
         return _verification(job, name, "the outputs that are expected", ran, wanted, _judged(job, ran, wanted, {}))
 
 
@@ -344,9 +348,11 @@ def _flat(rounds: Iterable[Iterable[_T]]) -> list[_T]:
     return list(itertools.chain.from_iterable(rounds))
 
 
-def _arrays(given: Mapping[str, npt.ArrayLike] | Sequence[Mapping[str, npt.ArrayLike]]) -> tuple[Arrays, ...]:
-    several = [given] if isinstance(given, Mapping) else given
-    return tuple({name: np.asarray(value) for name, value in inputs.items()} for inputs in several)
+def _arrays(given: Any) -> tuple[Arrays, ...]:
+    several: list[Any] = [*given] if isinstance(given, list | tuple) else [given]
+    if not all(isinstance(inputs, Mapping) for inputs in several):
+        several = [given]
+    return tuple(given_arrays(inputs, "inputs") for inputs in several)
 
 
 def without_refused(

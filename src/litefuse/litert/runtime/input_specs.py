@@ -6,21 +6,24 @@ end of an element: if there are such strings, a second array has the lengths of 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.errors import InterpreterError
+from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.support.cloud.paths import local
 from litefuse.support.files.readable import check_file
 from litefuse.support.report.sections import Section
 
 if TYPE_CHECKING:
     from ai_edge_litert.interpreter import Interpreter
 
+_ONLY = ""  # the name of an array that is given alone
 _NO_VALUES = "no numbers or strings"
 # The suffix of the array of lengths, after the name of the strings; no input or output has such a name.
 _LENGTHS = " (lengths)"
@@ -175,6 +178,43 @@ def load_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         ) from error
 
 
+GivenArrays: TypeAlias = "str | os.PathLike[str] | npt.ArrayLike | Mapping[str, npt.ArrayLike]"
+"""Arrays by their names, or the path of an ``.npz`` file with them; or one array, for the only input."""
+
+
+def given_arrays(given: GivenArrays, argument: str) -> dict[str, npt.NDArray[Any]]:
+    """Returns arrays by name; the name of one that is given alone is empty.
+
+    Raises:
+        LitefuseError: The file cannot be read, or something is not an array.
+    """
+    given = local(given)
+    if isinstance(given, str | os.PathLike):
+        return load_arrays(Path(given))
+    by_name = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {_ONLY: given}
+    try:
+        return {name: np.asarray(value) for name, value in by_name.items()}
+    except (TypeError, ValueError, RuntimeError) as error:  # PyTorch's tensors raise any of them
+        raise LitefuseError(f"{argument} has what is not an array: {error}") from error
+
+
+def named_inputs(
+    arrays: Mapping[str, npt.NDArray[Any]], specs: Sequence[InputSpec], where: str
+) -> Mapping[str, npt.NDArray[Any]]:
+    """Gives an array that was given alone the name of the only input.
+
+    Raises:
+        InterpreterError: The model has several inputs, or none.
+    """
+    if [*arrays] != [_ONLY] or any(spec.name == _ONLY for spec in specs):
+        return arrays
+    if len(specs) != 1:
+        names = ", ".join(f"{spec.name!r}: ..." for spec in specs)
+        hint = f"Pass a mapping from their names, {{{names}}}, or an .npz file with them."
+        raise InterpreterError(f"one array is given, and the model takes {len(specs)} inputs", where=where, hint=hint)
+    return {specs[0].name: arrays[_ONLY]}
+
+
 def fit_inputs(
     arrays: Mapping[str, npt.NDArray[Any]], specs: Sequence[InputSpec], lacking: str, where: str
 ) -> dict[str, npt.NDArray[Any]]:
@@ -184,6 +224,7 @@ def fit_inputs(
         InterpreterError: An array is for no input, or does not fit; an input is missing, for which the message begins
             with ``lacking``.
     """
+    arrays = named_inputs(arrays, specs, where)
     if unknown := sorted(arrays.keys() - {spec.name for spec in specs}):
         raise no_input(unknown, specs, where)
     if missing := [spec.name for spec in specs if spec.name not in arrays]:

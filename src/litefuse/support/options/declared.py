@@ -11,7 +11,7 @@ import inspect
 import os
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, Concatenate, ForwardRef, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -263,12 +263,16 @@ def help_text(text: str, flags: Mapping[str, str] | None = None) -> str:
 
 
 def takes(
-    kind: Callable[_P, _Options],
+    kind: Callable[_P, _Options], about: Callable[[Any], object] = lambda _: None
 ) -> Callable[[Callable[[_Model, _Options], _Result]], Callable[Concatenate[_Model, _P], _Result]]:
     """Makes a function of a model and an object of options take the options as its arguments.
 
     They are in its signature and its documentation. Arguments that it does not have are answered by their names here,
     where they are those of other converters or former ones.
+
+    Args:
+        kind: The class of the options.
+        about: Raises what is wrong with a model, to be told before what is wrong with arrays behind it.
     """
     options = cast("type[Options]", kind)
     known = declared_options(options)
@@ -279,6 +283,9 @@ def takes(
         def called(model: _Model, *args: _P.args, **kwargs: _P.kwargs) -> _Result:
             given = dict(zip(names, args, strict=False)) | kwargs
             _refuse_unknown(f"litefuse.{function.__name__}", given, names, known)
+            if any(hasattr(one, "__array__") for one in args):  # those of a function to convert
+                about(model)
+            _refuse_positional(f"litefuse.{function.__name__}", (model, *args), signature)
             signature.bind(model, *args, **kwargs)
             return function(model, kind(*args, **kwargs))
 
@@ -308,6 +315,16 @@ def _refuse_unknown(
         )
 
 
+def _refuse_positional(owner: str, args: Sequence[object], signature: inspect.Signature) -> None:
+    by_name = [one.name for one in signature.parameters.values() if one.kind is one.KEYWORD_ONLY]
+    places = len(signature.parameters) - len(by_name)
+    if len(args) > places:
+        raise UnknownArgumentError(
+            f"{owner} got too many positional arguments, {len(args)} instead of {places}",
+            hint=f"Write the others by name: {', '.join(f'{name}=' for name in by_name)}.",
+        )
+
+
 def answering(**groups: type[Options]) -> Callable[[_Function], _Function]:
     """Has a function answer arguments that it does not have, as :func:`takes` does.
 
@@ -320,11 +337,13 @@ def answering(**groups: type[Options]) -> Callable[[_Function], _Function]:
     ]
 
     def decorate(function: _Function) -> _Function:
-        names = [*inspect.signature(function).parameters]
+        signature = inspect.signature(function)
+        names = [*signature.parameters]
 
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             _refuse_unknown(f"litefuse.{function.__name__}", kwargs, names, known)
+            _refuse_positional(f"litefuse.{function.__name__}", args, signature)
             return function(*args, **kwargs)
 
         return cast("_Function", called)

@@ -73,6 +73,8 @@ def _caveats(report: Report, *, details: bool) -> Iterator[Caveat]:
         if not signature.usable:
             yield Caveat("left out", f"{signature.signature}: {signature.reason}")
     yield from _training(report)
+    if _has_unused_ranges(report):
+        yield Caveat("ranges", 'It has ranges from training: quantize="qat" (--quantize qat) makes integers of it.')
     yield from _needless(report)
 
 
@@ -144,6 +146,14 @@ def _training(report: Report) -> Iterator[Caveat]:
     mutable = [variable for variable in report.variables if variable.verdict == "mutable"]
     if any(variable.name.rpartition("/")[2] in _STATISTICS for variable in mutable):
         yield Caveat("training", _TRAINING)
+
+
+def _has_unused_ranges(report: Report) -> bool:
+    """Whether fake quantization stayed: in floating point, or as integers between which ops compute in it."""
+    if report.quantization is not None and report.quantization.form == "qat":
+        return False
+    pairs = report.quantization is None and {"QUANTIZE", "DEQUANTIZE"} <= report.op_counts.keys()
+    return pairs or any(lacking.op.startswith("FakeQuant") for lacking in report.lacking_ops)
 
 
 def _needless(report: Report) -> Iterator[Caveat]:

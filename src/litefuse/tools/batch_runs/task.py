@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, final
 
 from litefuse.errors import EngineCrashError, LimitError, LitefuseError, ModelCrashError
@@ -144,14 +143,9 @@ class _Work:
         self, result: ConversionResult, given: Mapping[str, Any]
     ) -> tuple[Status, str, Mapping[str, Any], object]:
         from litefuse.conversion.verify.against_original import verify_model
-        from litefuse.support.cloud.paths import local
 
         options = dict(given)
         original = options.pop("original", self._entry.path)
-        if (inputs := options.pop("inputs", None)) is not None:
-            from litefuse.litert.runtime.input_specs import load_arrays
-
-            options["inputs"] = load_arrays(Path(local(inputs)))
         verification: Verification = verify_model(result, original, **options)
         status: dict[str, Status] = {"equal": "done", "differs": "differs"}
         worst = max((output.error for output in verification.outputs), default=0.0)

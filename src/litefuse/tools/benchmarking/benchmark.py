@@ -6,12 +6,10 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-import numpy.typing as npt
-
 from litefuse.conversion.verify.model_process import run_with_kernels
 from litefuse.conversion.verify.reference import name_and_content
 from litefuse.errors import InterpreterError, LitefuseError
+from litefuse.litert.runtime.input_specs import GivenArrays, given_arrays
 from litefuse.litert.runtime.transfer import kernels_by_value, registered_by_value
 from litefuse.support.options.declared import answering
 from litefuse.support.options.input_shapes import drawn_shapes
@@ -36,7 +34,7 @@ def benchmark(
     other: ConversionResult | str | os.PathLike[str] | bytes | None = None,
     *,
     signatures: Iterable[str] | None = None,
-    inputs: Mapping[str, npt.ArrayLike] | None = None,
+    inputs: GivenArrays | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     seed: int = 0,
     threads: int = 1,
@@ -68,8 +66,8 @@ def benchmark(
         model: The result of a conversion, the file of a LiteRT model, or its content.
         other: Another model to compare it with, such as one of another converter, or before quantization.
         signatures: The keys of the signatures to measure; None for all.
-        inputs: The inputs by name, for the only signature that is measured. Real numbers are quantized for a model that
-            takes integers in their place.
+        inputs: The inputs by name, or in an ``.npz`` file, or the array of the only one, for the only signature that is
+            measured. Real numbers are quantized for a model that takes integers in their place.
         shapes: Shapes of drawn inputs by their names.
         seed: The seed of drawn inputs.
         threads: How many threads the runtime uses.
@@ -98,7 +96,7 @@ def benchmark(
     job = ModelJob(
         b"",
         None,
-        inputs=None if inputs is None else {name: np.asarray(value) for name, value in inputs.items()},
+        inputs=None if inputs is None else given_arrays(inputs, "inputs"),
         shapes=drawn_shapes(shapes),
         seed=seed,
         custom_ops=kernels_by_value(custom_ops),

@@ -54,8 +54,8 @@ def _high(latency: Latency) -> str:
 
 
 def _answer(benchmark: Benchmark) -> str:
-    first = benchmark.measurements[0]
-    text = f"{time_text(first.seconds)} a call ({_high(first.warm)})"
+    first, latency = benchmark.measurements[0], _latencies(benchmark)[0]
+    text = f"{time_text(latency.p50)} a call ({_high(latency)})"
     if first.signature is not None and any(
         _is_other_signature(first, measurement) for measurement in benchmark.measurements
     ):
@@ -69,6 +69,18 @@ def _answer(benchmark: Benchmark) -> str:
         if measurement.model != first.model or measurement is not first
     )
     return f"{text}, {_comparison(ratio)} {_shown(other.model)}"
+
+
+def _latencies(benchmark: Benchmark) -> list[Latency]:
+    """Returns the times of calls of each measurement: where two models were compared, those of the comparison."""
+    compared = [(ratio.first, ratio.second) for ratio in benchmark.ratios.values()]
+    if len(compared) == 1 and len(benchmark.measurements) == 2:  # of signatures that may have different keys
+        return [*compared[0]]
+    waiting = {key: [ratio.first, ratio.second] for key, ratio in benchmark.ratios.items()}
+    return [
+        waiting[key].pop(0) if (key := measurement.signature or "") in waiting else measurement.warm
+        for measurement in benchmark.measurements
+    ]
 
 
 def _is_other_signature(one: Measurement, other: Measurement) -> bool:
@@ -95,11 +107,11 @@ def _overview(benchmark: Benchmark) -> Section:
         (
             _shown(measurement.model, 30),
             _shown(measurement.signature or "", 16),
-            time_text(measurement.seconds),
-            _high(measurement.warm).removeprefix("p90 "),
+            time_text(latency.p50),
+            _high(latency).removeprefix("p90 "),
             _bytes(measurement.memory.peak),
         )
-        for measurement in benchmark.measurements
+        for measurement, latency in zip(benchmark.measurements, _latencies(benchmark), strict=True)
     ]
     notes = [
         f"Called alternately{f' ({_shown(key)})' if len(benchmark.ratios) > 1 else ''}: {ratio.median:.2f} times as "

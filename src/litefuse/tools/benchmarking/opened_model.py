@@ -11,7 +11,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.inputs.model_inputs import Manner, ModelInputs
 from litefuse.litert.runtime.bindings import PreparedCall
 from litefuse.litert.runtime.custom_op import CustomOp
-from litefuse.litert.runtime.input_specs import fit_inputs, input_specs, no_input
+from litefuse.litert.runtime.input_specs import fit_inputs, input_specs, named_inputs, no_input
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.loading import load_kernels
 from litefuse.litert.runtime.scales import quantized
@@ -42,9 +42,8 @@ def inputs_of(job: ModelJob) -> Arrays:
         interpreter = _interpreter(job, ())
         specs = input_specs(interpreter, job.signature)
         details = _details(interpreter, job.signature)
-        real = {
-            name: quantized(value, details[name]) if name in details else value for name, value in job.inputs.items()
-        }
+        given = named_inputs(job.inputs, specs, "inputs")
+        real = {name: quantized(value, details[name]) if name in details else value for name, value in given.items()}
         return fit_inputs(real, specs, "the inputs lack", "inputs")
     key = job.signature or ""
     read = ModelInputs(job.model) if isinstance(job.model, bytes) else ModelInputs.of_file(job.model)

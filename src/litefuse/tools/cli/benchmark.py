@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from litefuse.tools.cli.arguments import given_parameters
 from litefuse.tools.cli.command import Command
 from litefuse.tools.cli.output import is_verbose, print_result, progress
 from litefuse.tools.cli.parameters import (
@@ -64,7 +65,7 @@ def _parse_top(_context: click.Context, _parameter: click.Parameter, value: str)
     default="10",
     show_default=True,
     metavar="N|all",
-    help="List the N slowest ops, kinds and layers, or all. 0: do not time the ops.",
+    help="List the N slowest ops, kinds and layers, or all; of two models, if this is given. 0: do not time the ops.",
 )
 @click.option("--no-xnnpack", is_flag=True, help="Run without XNNPACK.")
 @KERNELS
@@ -93,7 +94,6 @@ def benchmark(
     check_given_or_drawn(inputs)
     shapes = parse_shapes(shape)
 
-    from litefuse.litert.runtime.input_specs import load_arrays
     from litefuse.tools.benchmarking.benchmark import benchmark as measure
     from litefuse.tools.benchmarking.benchmark_sections import benchmark_sections
 
@@ -103,11 +103,12 @@ def benchmark(
             model,
             other,
             signatures=signature or None,
-            inputs=None if inputs is None else load_arrays(inputs),
+            inputs=inputs,
             shapes=shapes,
             ops=top != 0,
             xnnpack=not no_xnnpack,
             on_step=show,
             **options,
         )
-    print_result(measured.to_json, lambda: benchmark_sections(measured, top, details=is_verbose()))
+    asked = other is not None and top != 0 and "--top" in given_parameters(click.get_current_context())
+    print_result(measured.to_json, lambda: benchmark_sections(measured, top, details=asked or is_verbose()))

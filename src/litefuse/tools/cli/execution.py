@@ -25,7 +25,7 @@ from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.loading import load_kernels
 from litefuse.support.files.readable import os_errors
 from litefuse.support.plug_ins.entry_points import what_was_raised
-from litefuse.support.report.sections import Section, count_of
+from litefuse.support.report.sections import Section, count_of, listed
 from litefuse.tools.cli.run_job import ArraySummary, RunFacts, RunJob, RunResult
 
 _SHOWN = 5
@@ -84,7 +84,7 @@ def run_job(job: RunJob, announce: Callable[[str], None]) -> RunResult:
     else:
         announce("write the outputs")
         try:
-            save_outputs(execution.outputs, job.partial)
+            save_outputs(execution.outputs, job.partial, alone=bool(job.output) and job.output.suffix.lower() == ".npy")
         except LitefuseError as error:
             error.where = str(job.output)
             raise
@@ -234,19 +234,28 @@ def _text(item: Any) -> str:
     return str(item) if isinstance(item, int) else f"{item:.6g}"
 
 
-def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
-    """Writes outputs as an ``.npz`` file; strings as fixed-size bytes, bfloat16 as float32.
+def save_outputs(outputs: Mapping[str, npt.NDArray[Any]], path: Path, *, alone: bool = False) -> None:
+    """Writes outputs as an ``.npz`` file, or the only one as an ``.npy`` file; strings as fixed-size bytes.
+
+    Arrays of bfloat16 become float32.
 
     Raises:
-        InterpreterError: The file cannot be written.
+        InterpreterError: The file cannot be written, or there are several arrays for an ``.npy`` file.
     """
+    stored = {name: array for output, value in outputs.items() for name, array in _stored(output, value).items()}
+    if alone:
+        if len(stored) != 1:
+            problem = f"an .npy file holds one array, and the outputs are {len(stored)}: {listed(stored, 3)}"
+            raise InterpreterError(problem, hint="Name an .npz file, which holds all.")
+        with os_errors("the outputs cannot be written", path, InterpreterError), path.open("wb") as file:
+            np.lib.format.write_array(file, next(iter(stored.values())), allow_pickle=False)
+        return
     try:
         # Equivalent to numpy.savez, whose own arguments may clash with the names of the arrays.
         with os_errors("the outputs cannot be written", path, InterpreterError), zipfile.ZipFile(path, "w") as archive:
-            for output, value in outputs.items():
-                for name, array in _stored(output, value).items():
-                    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, array, allow_pickle=False)
+            for name, array in stored.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
     except (ValueError, struct.error) as error:  # a name of more than 65,535 bytes, or one that is not text
         raise InterpreterError(
             f"the outputs cannot be written: a .npz file has no such names ({error})", where=str(path)

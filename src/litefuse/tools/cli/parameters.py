@@ -96,13 +96,6 @@ class _Target(_ParamType):
         del param, ctx
         return f"[{'|'.join(self.choices)}][:VARIANT]"
 
-    @property
-    def choices(self) -> Collection[str]:
-        """Litefuse's own targets."""
-        from litefuse.litert.targets import OWN
-
-        return OWN
-
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from litefuse.errors import LitefuseError
         from litefuse.litert.targets import find_target

@@ -35,7 +35,11 @@ _RUNNER = "litefuse.tools.cli.execution:run_job"
 @SHAPES
 @KERNELS
 @click.option(
-    "--output", "-o", type=OUTPUT, metavar="FILE.npz", help="Save the outputs to this file instead of printing them."
+    "--output",
+    "-o",
+    type=OUTPUT,
+    metavar="FILE.npz",
+    help="Save the outputs to this file instead of printing them; the only output may go to an .npy file.",
 )
 @repeat_option(1, "Run N times in a row with the same inputs; the last run counts.")
 def run(

@@ -107,7 +107,6 @@ def verify(
 
     from litefuse.conversion.verify.against_original import verify_model
     from litefuse.conversion.verify.verification import verification_sections
-    from litefuse.litert.runtime.input_specs import load_arrays
 
     # Other options are arguments of the same names.
     with progress(f"Verifying {model}") as on_step:
@@ -115,8 +114,8 @@ def verify(
             model,
             original,
             signatures=signature or None,
-            inputs=None if inputs is None else load_arrays(inputs),
-            expected=None if expected is None else load_arrays(expected),
+            inputs=inputs,
+            expected=expected,
             samples=samples,
             shapes=shapes,
             tags=tags,
