@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +33,13 @@ def check_both_routes(
     inputs: Sequence[Arrays],
     folder: Path,
     signatures: Sequence[str] = ("serving_default",),
+    most_folded: int = 0,
 ) -> bytes:
     """Convert with all weights mapped and with none, compare the models' ops, and their results with TensorFlow's."""
     mapped = convert(path, folder / "mapped.tflite", 0)
     known = convert(path, folder / "known.tflite", 1 << 60)
-    assert op_histogram(mapped) == op_histogram(known)
+    assert op_histogram(mapped) - op_histogram(known) == Counter()  # mapped ones take factors of normalizations, too
+    assert op_histogram(known).total() - op_histogram(mapped).total() <= most_folded
     assert len(mapped) <= 1.01 * len(known) + 4096
     calls = [(signature, each) for signature in signatures for each in inputs for _ in range(2)]
     expected = tensorflow.run_calls(path, calls)
@@ -100,7 +103,7 @@ def encoder_model(tf: Any) -> Any:
 def test_encoder(tensorflow: TensorFlow, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     inputs = [{"x": random.integers(0, 40, (batch, 6)).astype(np.int32)} for batch in (1, 3, 1)]
-    check_both_routes(tensorflow, tensorflow.save(encoder_model), inputs, tmp_path)
+    check_both_routes(tensorflow, tensorflow.save(encoder_model), inputs, tmp_path, most_folded=3)
 
 
 def shared_weights(tf: Any) -> Any:

@@ -44,4 +44,6 @@ def test_text_classifier(tensorflow: TensorFlow, dtype: str) -> None:
     stock = tensorflow.stock_convert(path)
     assert isinstance(stock, bytes), stock
     ours, theirs = op_counts(result.model_bytes), op_counts(stock)
-    assert {op: count for op, count in ours.items() if count > theirs[op]} == {}  # fewer ops on sizes
+    # Fewer ops on sizes; and layer normalization subtracts, in place of adding what it negates.
+    assert {op: count for op, count in ours.items() if count > theirs[op] + (theirs["NEG"] if op == "SUB" else 0)} == {}
+    assert sum(ours.values()) < sum(theirs.values())

@@ -93,7 +93,7 @@ def ask_keras(job: ReferenceJob, announce: Callable[[str], None]) -> Reference:
     causal_lm = load_causal_lm(job.path)
     causal_lm.compile(sampler="greedy", jit_compile=False)  # it would take longer than it saves
     tokenizer = causal_lm.preprocessor.tokenizer
-    announce("run")
+    announce("call the original")
     chance = random.Random(0)
     pieces = _pieces(tokenizer, chance)
     mixed = ["".join(chance.choices(pieces, k=chance.randint(2, 12))) for _ in range(_MIXED)]

@@ -65,10 +65,10 @@ def check_model(path: str | os.PathLike[str], options: str = "") -> Path:
         InterpreterError: No such file, it cannot be opened, it is empty, or it does not begin as a model does.
     """
     checked = check_file(path, InterpreterError, folder=_conversion_hint(path, options))
-    with checked.open("rb") as file:
-        if not (head := file.read(8)):
-            raise InterpreterError("the file is empty", where=str(checked))
-    check_identifier(head, str(checked), options)
+    if checked.stat().st_size == 0:
+        raise InterpreterError("the file is empty", where=str(checked))
+    with os_errors("the file cannot be read", checked, InterpreterError), content_of(checked) as content:
+        check_identifier(content, str(checked), options)
     return checked
 
 

@@ -72,7 +72,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
         package: Any = importlib.import_module("litert_lm")
     except (ImportError, OSError) as error:
         raise LitefuseError(f"writing needs litert-lm: {describe_error(error)}", hint=_INSTALL) from error
-    announce("load")
+    announce("load the model")
     package.set_min_log_severity(package.LogSeverity.FATAL)
     greedy = package.SamplerConfig(top_k=1, top_p=1.0, temperature=1.0, seed=0)
     answers, refused, context = Answers([], [], [], []), "", read_bundle(job.bundle).context
@@ -80,7 +80,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
     with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
         try:
             with package.Engine(str(job.bundle), backend=package.Backend.CPU(), cache_dir=cache) as engine:
-                announce("run")
+                announce("run the model")
                 for prompt in job.prompts:
                     begun = time.perf_counter()
                     with engine.create_session(apply_prompt_template=False, sampler_config=greedy) as session:

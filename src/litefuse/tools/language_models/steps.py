@@ -63,7 +63,7 @@ class StepsJob:
 
 def compare_steps(job: StepsJob, announce: Callable[[str], None]) -> list[ComparedPrompt]:
     """Entry point of that process: compares logits after each prompt."""
-    announce("run")
+    announce("run the model")
     model = _Model(job.model)
     compared: list[ComparedPrompt] = []
     for prompt in job.prompts:
