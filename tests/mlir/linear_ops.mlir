@@ -1,4 +1,4 @@
-// RUN: drop-negations
+// RUN: drop-negations, negate-factors
 // CHECK-LABEL: func.func @difference
 // CHECK: %[[PRODUCT:.*]] = tfl.mul %arg0, %arg1
 // CHECK: tfl.sub %arg2, %[[PRODUCT]] {fused_activation_function = "RELU"}

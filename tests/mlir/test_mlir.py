@@ -59,7 +59,7 @@ from litefuse.passes.fake_quantization.pairs import CheckPairs, NodesFound, Pair
 from litefuse.passes.finishing.added_masks import add_masks
 from litefuse.passes.finishing.initialize_states import initialize_states
 from litefuse.passes.finishing.kept_copies import keep_copies
-from litefuse.passes.finishing.linear_ops import drop_negations, scale_weights
+from litefuse.passes.finishing.linear_ops import drop_negations, negate_factors, scale_weights
 from litefuse.passes.finishing.normalizations import center_first
 from litefuse.passes.finishing.prepared_shapes import prepare_shapes
 from litefuse.passes.finishing.separate_activations import separate_activations
@@ -195,6 +195,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "add-masks": lambda _o, _v: add_masks,
     "center-first": lambda _o, _v: center_first,
     "drop-negations": lambda _o, _v: drop_negations,
+    "negate-factors": lambda _o, _v: negate_factors,
     "scale-weights": lambda _o, _v: scale_weights,
     "separate-activations": lambda _o, _v: separate_activations,
     "emit-equal-ops": lambda options, _: EmitEqualOps(options["avoided"].split("+")),

@@ -99,6 +99,7 @@ EmitCustomOps = deferred("passes.legalize.custom_ops:EmitCustomOps", when=has_le
 MergeHandles = deferred("passes.variables.handles_and_reads:merge_handles", "tfl.var_handle")
 CenterFirst = deferred("passes.finishing.normalizations:center_first", "tfl.mean")
 DropNegations = deferred("passes.finishing.linear_ops:drop_negations", "tfl.neg")
+NegateFactors = deferred("passes.finishing.linear_ops:negate_factors", "tfl.neg")
 ScaleWeights = deferred("passes.finishing.linear_ops:scale_weights", "tfl.batch_matmul")
 AddMasks = deferred("passes.finishing.added_masks:add_masks", "tfl.select_v2")
 SeparateActivations = deferred("passes.finishing.separate_activations:separate_activations", "tfl.transpose_conv")

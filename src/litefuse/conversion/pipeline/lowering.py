@@ -165,6 +165,8 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         # What loops pass through unchanged is a constant now, and so are places that were computed.
         deferred.CutConstants(kept),
         deferred.DropNegations(),
+        # The accelerator that needs plain operands computes other numbers of them.
+        *([] if lowering.target.plain_operands else [deferred.NegateFactors()]),
         deferred.CenterFirst(),  # after DropNegations: it finds differences
         deferred.ScaleWeights(),  # before FoldWeights, which folds the factors of both
         deferred.FoldWeights(kept),

@@ -74,7 +74,7 @@ def _names() -> Iterable[str]:
     yield from _of(before_engine(lowering))
     yield LOWER
     yield from _of(after_engine(lowering))
-    yield from ("write", "quantize")
+    yield from (deferred.NegateFactors.name, "write", "quantize")  # the first not for all targets
 
 
 def _no_value(name: str) -> ir.Attribute:

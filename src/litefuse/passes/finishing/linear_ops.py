@@ -20,21 +20,13 @@ _FLOATS = (ir.F16Type, ir.F32Type)
 
 @module_pass
 def drop_negations(module: ir.Module) -> bool:
-    """Subtracts instead of adding a negated value, and negates what rotated halves are multiplied by, once for all::
+    """Subtracts instead of adding a negated value, as in layer normalization; bit for bit the same::
 
-        %n = tfl.neg(%x)                                  %p = tfl.mul(%x, %s)
-        %p = tfl.mul(%n, %s)                      -->     %y = tfl.sub(%b, %p)
-        %y = tfl.add(%p, %b)
-
-        %n = tfl.neg(%b)                                  %t = tfl.mul(%s, [-1, 1])
-        %c = tfl.concatenation(%n, %a)            -->     %c = tfl.concatenation(%b, %a)
-        %y = tfl.mul(%c, %s)                              %y = tfl.mul(%c, %t)
-
-    Layer normalization has the first, rotary embeddings the second, where several values are rotated by the same
-    angles. All results are the same, bit for bit.
+    %n = tfl.neg(%x)                                  %p = tfl.mul(%x, %s)
+    %p = tfl.mul(%n, %s)                      -->     %y = tfl.sub(%b, %p)
+    %y = tfl.add(%p, %b)
     """
-    changed = visit_ops(module, {"tfl.neg": _subtracted}, nested=False)
-    return _negate_factors(module) or changed
+    return visit_ops(module, {"tfl.neg": _subtracted}, nested=False)
 
 
 def _only_user(value: ir.Value, *names: str) -> ir.OpView | None:
@@ -77,7 +69,14 @@ def _subtracted(op: ir.OpView) -> bool:
     return True
 
 
-def _negate_factors(module: ir.Module) -> bool:
+@module_pass
+def negate_factors(module: ir.Module) -> bool:
+    """Negates what rotated halves are multiplied by, once for all that the same angles rotate; bit for bit the same::
+
+    %n = tfl.neg(%b)                                  %t = tfl.mul(%s, [-1, 1])
+    %c = tfl.concatenation(%n, %a)            -->     %c = tfl.concatenation(%b, %a)
+    %y = tfl.mul(%c, %s)                              %y = tfl.mul(%c, %t)
+    """
     groups: defaultdict[tuple[ir.Value, bytes], list[tuple[ir.OpView, ir.OpView]]] = defaultdict(list)
     for op in all_operations(module, nested=False):
         product = _only_user(op.results[0], "tfl.mul") if op.name == "tfl.concatenation" else None
