@@ -118,7 +118,7 @@ def test_new(model: Path, tmp_path: Path) -> None:
     assert outcome.code == 0, outcome.err
     assert outcome.out.startswith("Written to scale, for 1 call of Scale in scale.tflite\n")
     assert "cd scale && python -m pytest" in outcome.out
-    assert "pip install pytest\n       python -m pytest\n" in (tmp_path / "scale" / "README.md").read_text()
+    assert "pip install pytest cmake\n       python -m pytest\n" in (tmp_path / "scale" / "README.md").read_text()
     assert sorted(path.name for path in (tmp_path / "scale").iterdir()) == [
         *("CMakeLists.txt", "README.md", "kit", "models", "registry.cc", "scale.cc", "scale.py", "test_scale.py")
     ]
