@@ -106,6 +106,12 @@ def _squared(tf: Any, x: Any, y: Any, a: Any) -> Any:
     return _scores(tf, projected, projected)
 
 
+def _turned_by_constants(tf: Any, x: Any, y: Any, a: Any) -> Any:
+    sines = tf.constant(np.sin(np.arange(24.0, dtype=np.float32)).reshape(1, 3, 8))
+    halves = [tf.concat([-value[..., 4:], value[..., :4]], -1) for value in (x, y)]
+    return tf.stack([half * sines for half in halves]) + a
+
+
 # What is computed of x, y and angles, and how many MUL must be left of it.
 _FACTORS: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], int]] = {
     "scores": (lambda tf, x, y, a: _scores(tf, _projected(tf, x), _wide(tf, y)), 0),
@@ -118,6 +124,9 @@ _FACTORS: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], int]] = {
     "gated": (lambda tf, x, y, a: _scores(tf, _projected(tf, x) * tf.sigmoid(_projected(tf, x)), _wide(tf, y)), 2),
     "columns": (lambda tf, x, y, a: _scores(tf, _projected(tf, x), _wide(tf, y), tf.constant([1.0, 2.0, 3.0])), 1),
 }
+
+# The same, without a weight that stays mapped: the signs of constant angles are constants.
+_CONSTANT_FACTORS = {"constant_angles": (_turned_by_constants, 2)}
 
 
 def functions(tf: Any, forms: str) -> Any:
@@ -135,7 +144,7 @@ def functions(tf: Any, forms: str) -> Any:
     return module, {name: function.get_concrete_function() for name, function in module.functions.items()}
 
 
-@pytest.mark.parametrize(("forms", "op"), [("_NEGATIONS", "NEG"), ("_FACTORS", "MUL")])
+@pytest.mark.parametrize(("forms", "op"), [("_NEGATIONS", "NEG"), ("_FACTORS", "MUL"), ("_CONSTANT_FACTORS", "MUL")])
 def test_linear_ops(tensorflow: TensorFlow, forms: str, op: str) -> None:
     numbers = np.random.default_rng(6)
     expected: dict[str, int] = {name: left for name, (_, left) in globals()[forms].items()}

@@ -161,12 +161,12 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         type_results,
         *([] if lowering.fake_quantization is None else [deferred.CheckPairs(lowering.fake_quantization)]),
         deferred.ExpandPowers(),  # not before the engine, which finds GELU by its POW
+        # Before fold_constants: factors may be constants. The GPU's accelerator computes other numbers of the result.
+        *([] if lowering.target.plain_operands else [deferred.NegateFactors()]),
         fold_constants,  # before FoldWeights, which fuses factors that are constants
         # What loops pass through unchanged is a constant now, and so are places that were computed.
         deferred.CutConstants(kept),
         deferred.DropNegations(),
-        # The accelerator that needs plain operands computes other numbers of them.
-        *([] if lowering.target.plain_operands else [deferred.NegateFactors()]),
         deferred.CenterFirst(),  # after DropNegations: it finds differences
         deferred.ScaleWeights(),  # before FoldWeights, which folds the factors of both
         deferred.FoldWeights(kept),
