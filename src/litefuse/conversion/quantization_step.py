@@ -6,7 +6,6 @@ A LiteRT model is quantized without the lowering engine, which only fake-quantiz
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -150,30 +149,17 @@ def _quantized(
     def is_generated(name: str) -> bool:
         return job.options.composites[name] == "generate"
 
+    def quantized(target: Path, form: Quantization) -> Difference:
+        left.clear()
+        return quantize_model(path, target, form, job.samples, traits=traits, left=left, announce=announce)
+
     lacking: list[NewerOp] = []
     oldest = RuntimeLimit.of(job.options.min_runtime)
     for form, described in (options, ""), *_older_forms(options):
-
-        def quantized(target: Path, form: Quantization) -> Difference:
-            left.clear()
-            return quantize_model(path, target, form, job.samples, traits=traits, left=left, announce=announce)
-
         chosen, difference, instead = form, quantized(target, form), ""
-        error, allowed = difference.error or 0.0, form.max_error or 0.0
-        if form.has_mixed_activations and not error <= allowed:
-            # Mixed with int8, loops, states and tables stay int8 even where all layers have int16.
-            first, last = ("int8" if end is True else end for end in form.io)
-            plain, whole = replace(form, form="int16", io=(first, last)), target.with_name(target.name + ".int16")
+        if form.has_mixed_activations and not (difference.error or 0.0) <= (form.max_error or 0.0):
             edit_file(path, lambda model: write_equal_ops(model, 16, kept, traits.no_integers))
-            try:
-                with suppress(LitefuseError):  # what is wrong with int8 is told then
-                    wider = quantized(whole, plain)
-                    if len(wider.floats) <= len(difference.floats) and not (wider.error or 0.0) >= error:
-                        whole.replace(target)
-                        chosen, difference = plain, wider
-                        instead = f"int16 throughout: mixed with int8, outputs differ by {error:.1g}"
-            finally:
-                whole.unlink(missing_ok=True)
+            chosen, difference, instead = _widened(target, form, difference, quantized)
         if "SELECT_V2" in traits.avoided:
             edit_file(target, limit_selections)
         edit_file(target, lambda model: take_conversions_in(model, is_generated))
@@ -187,6 +173,28 @@ def _quantized(
         lacking = lacking or newer
     assert oldest is not None
     raise too_old(oldest, lacking)
+
+
+def _widened(
+    target: Path, form: Quantization, mixed: Difference, quantized: Callable[[Path, Quantization], Difference]
+) -> tuple[Quantization, Difference, str]:
+    """Takes int16 throughout in the place of a mixture with int8, if it is closer and no more ops stay real.
+
+    In a mixture, loops, states and tables are int8 even where all layers are int16.
+    """
+    error, whole = mixed.error or 0.0, target.with_name(target.name + ".int16")
+    first, last = ("int8" if end is True else end for end in form.io)
+    plain = replace(form, form="int16", io=(first, last))
+    try:
+        difference = quantized(whole, plain)
+        if len(difference.floats) > len(mixed.floats) or (difference.error or 0.0) >= error:
+            return form, mixed, ""
+        whole.replace(target)
+        return plain, difference, f"int16 throughout: mixed with int8, outputs differ by {error:.1g}"
+    except LitefuseError:  # what is wrong with int8 is told then
+        return form, mixed, ""
+    finally:
+        whole.unlink(missing_ok=True)
 
 
 def _reason(described: str, limit: RuntimeLimit, lacking: Sequence[NewerOp]) -> str:
