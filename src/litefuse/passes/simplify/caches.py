@@ -8,7 +8,7 @@ from litefuse.ir.ops.dims import Dim, product
 from litefuse.ir.ops.facts import Dims, Tensor, array_of
 from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
-from litefuse.passes.simplify.split_products import add_transpose, is_open, numbers, reorder
+from litefuse.passes.simplify.split_products import add_transpose, is_open, numbers, permutation, reorder
 
 
 def update_first(editor: Editor, node: Node) -> int | None:
@@ -33,11 +33,10 @@ def update_first(editor: Editor, node: Node) -> int | None:
     starts = _starts(editor, node, start)
     if before is None or after is None or part is None or starts is None:
         return None
-    order = numbers(editor, stated) or []
+    order = (permutation(editor, stated) if turning.name == "Transpose" else None) or ()
     if turning.name == "Transpose":
         if not order:
             return None
-        order = [axis % len(order) for axis in order]
         back = [order.index(axis) for axis in range(len(order))]
         starts, turned = [starts[axis] for axis in back], reorder(editor, node, update, back)
     else:
@@ -125,13 +124,13 @@ def multiply_shared(editor: Editor, node: Node) -> int | None:
     order: Sequence[int] = range(len(whole))
     if repeating is None and (transposing := editor.producer(repeated, "Transpose")) is not None:
         source, stated = editor.operands(transposing)
-        order, repeating = numbers(editor, stated) or (), _repeated(editor, source)
+        order, repeating = permutation(editor, stated) or (), _repeated(editor, source)
     if (
         repeating is None
         or not _is_written(editor, repeating[0])
         or axis < 0
         or len(order) != len(whole)
-        or order[axis] % len(order) != repeating[1]
+        or order[axis] != repeating[1]
     ):
         return None
     if shape[:-2] != whole[:-2]:
@@ -143,7 +142,7 @@ def multiply_shared(editor: Editor, node: Node) -> int | None:
         return None
     many: Dim = product([count // few, shape[-2]])
     grouped = editor.add_reshape(node, rows, (*shape[:-3], few, many, shape[-1]))
-    matrices = reorder(editor, node, matrices, [place % len(order) for place in order])
+    matrices = reorder(editor, node, matrices, order)
     outcome = Tensor(result.dtype, (*shape[:-3], few, many, result.shape[-1]))
     if is_open(outcome.shape or ()) or is_open(result.shape):
         return None

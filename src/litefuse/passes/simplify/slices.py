@@ -105,7 +105,8 @@ class _Slicing:
 
     def step(self) -> bool:
         """Moves to an operand of what makes the value; returns whether it could."""
-        maker, shape = self._editor.producer(self.value, "ConcatV2", "Pack", "Pad", "PadV2"), self._shape(self.value)
+        editor, value = self._editor, self.value
+        maker, shape = editor.producer(value, "ConcatV2", "Pack", "Pad", "PadV2"), editor.shape(value)
         if maker is None or shape is None:
             return False
         entries = extents(Op("StridedSlice", [], [], self.attributes), len(shape), len(self.positions[0]))
@@ -115,9 +116,6 @@ class _Slicing:
         if maker.name == "ConcatV2":
             return self._one_of_parts(maker, shape, by_axis)
         return self._without_padding(maker, shape, by_axis)
-
-    def _shape(self, value: int) -> Dims | None:
-        return self._editor.shape(value)
 
     def _one_of_stack(self, stack: Node, extent: Extent | None) -> bool:
         values = self._editor.operands(stack)
@@ -141,7 +139,7 @@ class _Slicing:
         axis, begin = int(axes.item()) % len(shape), 0
         taken = self._taken(shape, by_axis.get(axis))
         for part in parts if taken else ():
-            size = (self._shape(part) or {axis: None})[axis]
+            size = (self._editor.shape(part) or {axis: None})[axis]
             if not isinstance(size, int) or taken is None:
                 return False
             if begin <= min(taken) and max(taken) < begin + size:
@@ -153,7 +151,7 @@ class _Slicing:
 
     def _without_padding(self, padding: Node, shape: Dims, by_axis: Mapping[int, Extent]) -> bool:
         source, stated, *_ = self._editor.operands(padding)
-        sizes, before = self._editor.values(stated), self._shape(source)
+        sizes, before = self._editor.values(stated), self._editor.shape(source)
         if sizes is None or before is None or not is_known(sizes) or sizes.shape != (len(shape), 2):
             return False
         padded = {axis: int(str(pair[0])) for axis, pair in enumerate(sizes.tolist()) if any(pair)}

@@ -319,3 +319,9 @@ def numbers(editor: Editor, value: int) -> list[int] | None:
     """Returns the elements of a vector, if all are known."""
     values = editor.values(value)
     return None if values is None or not is_known(values) else [int(element) for element in values.tolist()]
+
+
+def permutation(editor: Editor, value: int) -> list[int] | None:
+    """Returns the axes in a vector, counted from the first, if all are known."""
+    axes = numbers(editor, value)
+    return None if axes is None else [axis % len(axes) for axis in axes]

@@ -12,7 +12,7 @@ from litefuse.ir.ops.dims import Dim, product
 from litefuse.ir.ops.facts import Dims, Tensor, known
 from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
-from litefuse.passes.simplify.split_products import add_transpose, is_open, numbers, reorder
+from litefuse.passes.simplify.split_products import add_transpose, is_open, permutation, reorder
 
 
 def multiply_constant_last(editor: Editor, node: Node) -> int | None:
@@ -43,7 +43,7 @@ def reshape_first(editor: Editor, node: Node) -> int | None:
     %y = tf.Transpose(%r, [1, 2, 0])                  -->  %y = tf.Reshape(%x, [-1, 10, 32])
     """
     reshaped, stated = editor.operands(node)
-    order, after = _permutation(editor, stated), editor.shape(reshaped)
+    order, after = permutation(editor, stated), editor.shape(reshaped)
     if order is None or after is None or is_open(after):
         return None
     turned = reshaped
@@ -54,7 +54,7 @@ def reshape_first(editor: Editor, node: Node) -> int | None:
     if turned == reshaped or transposing is None or before is None or 0 in before or 0 in after:
         return None
     source, inner = editor.operands(transposing)
-    axes = _moved(before, _permutation(editor, inner) or (), after)
+    axes = _moved(before, permutation(editor, inner) or (), after)
     if axes is None:
         return None
     value = editor.add_reshape(node, source, tuple(after[axis] for axis in axes))
@@ -73,7 +73,7 @@ def transpose_ones(editor: Editor, node: Node) -> int | None:
     if transposing is None or before is None or after is None or len(before) != len(after):
         return None
     source, stated = editor.operands(transposing)
-    order = _permutation(editor, stated)
+    order = permutation(editor, stated)
     if order is None or not editor.is_used_once(turned):
         return None
     if [size for size in before if size != 1] != [size for size in after if size != 1]:
@@ -86,15 +86,10 @@ def transpose_ones(editor: Editor, node: Node) -> int | None:
 def transpose_once(editor: Editor, node: Node) -> int | None:
     """Transposes a transposed value at once."""
     value, stated = editor.operands(node)
-    order = _permutation(editor, stated)
+    order = permutation(editor, stated)
     if order is None or editor.producer(value, "Transpose") is None:
         return None
     return reorder(editor, node, value, order)
-
-
-def _permutation(editor: Editor, value: int) -> Sequence[int] | None:
-    axes = numbers(editor, value)
-    return None if axes is None else [axis % len(axes) for axis in axes]
 
 
 def _moved(before: Dims, permutation: Sequence[int], after: Dims) -> Sequence[int] | None:
