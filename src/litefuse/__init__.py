@@ -133,9 +133,8 @@ def __getattr__(name: str) -> Any:
         if name in _COMMANDS:
             message += f"\nlitefuse {name} is a command; in Python, use litefuse.{_COMMANDS[name]}."
         elif not name.startswith("_"):  # which Python itself asks for
-            message += (
-                f"\n{closest([name], __all__) or 'dir(litefuse) lists names, litefuse --help commands.'}".rstrip()
-            )
+            told = closest([name], __all__).rstrip()
+            message += f"\n{told or 'dir(litefuse) lists names, litefuse --help commands.'}"
         raise AttributeError(message)
     value = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
     return value

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from litefuse.errors import LitefuseError
-from litefuse.support.files.readable import check_file
+from litefuse.support.files.readable import check_file, os_errors
 
 #: The names of the files: of a model of SentencePiece, and of Hugging Face's JSON.
 SENTENCE_PIECE, HUGGING_FACE = "tokenizer.spm", "tokenizer.json"
@@ -53,12 +53,11 @@ def take_tokenizer(file: Path, folder: Path) -> Path:
     """
     check_file(file)
     try:
-        with file.open("rb") as stream:
-            is_json = stream.read(64).lstrip()[:1] == b"{"
-        if is_json:
-            json.loads(file.read_bytes())["model"]
-        return Path(shutil.copyfile(file, folder / (HUGGING_FACE if is_json else SENTENCE_PIECE)))
-    except OSError as error:
-        raise LitefuseError(f"it cannot be read: {error.strerror or error}", where=str(file)) from error
+        with os_errors("it cannot be read", file):
+            with file.open("rb") as stream:
+                is_json = stream.read(64).lstrip()[:1] == b"{"
+            if is_json:
+                json.loads(file.read_bytes())["model"]
+            return Path(shutil.copyfile(file, folder / (HUGGING_FACE if is_json else SENTENCE_PIECE)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise LitefuseError("this JSON is not of a tokenizer of Hugging Face", where=str(file), hint=_GIVE) from error

@@ -23,7 +23,6 @@ from litefuse.tools.batch_runs.options import FILES, check_value, keys_of, optio
 _VERIFY = "litefuse.conversion.verify.against_original:verify_model"
 _CHECK = "litefuse.conversion.verify.targets.check:check"
 
-# How an option in a group is written.
 _OWN = ("name", "path", "plug_ins", "verify", "check", "variants", "timeout", "memory")
 # Other names of keys, which the command line has.
 _ALIASES = {
@@ -219,7 +218,7 @@ def _unknown(kind: type[Options], written: str, given: Mapping[str, Any], names:
         name: (group.name, inner.name)
         for group in declared_options(kind)
         for inner in group.inner
-        for name in (inner.flag.lstrip("-").replace("-", "_"), inner.name)
+        for name in (inner.parameter, inner.name)
     }
     group, _ = places.get(_key(written), ("", ""))
     own = given.get(group, {})
@@ -230,11 +229,8 @@ def _unknown(kind: type[Options], written: str, given: Mapping[str, Any], names:
     if group == "quantize" and "recipe" not in values:
         is_calibrated = {"rotate", "min_weight_elements"}.isdisjoint(values)
         values = {"form": "int8" if is_calibrated else "dynamic", **values}
-        values = (
-            values
-            if str(values["form"]) not in INTEGER_ACTIVATIONS
-            else {"form": "", "samples": "samples.npz"} | values
-        )
+        if str(values["form"]) in INTEGER_ACTIVATIONS:
+            values = {"form": "", "samples": "samples.npz", **values}
     try:
         kind(**{group: values} if group in names else {})
     except LitefuseError:

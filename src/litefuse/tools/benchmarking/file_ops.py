@@ -10,6 +10,7 @@ from litefuse.litert.inspection.operators import operators_of
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.model_content import check, path_and_content
 from litefuse.litert.runtime.model_reader import Graph, Model, Op, Tensor
+from litefuse.support.files.readable import os_errors
 
 
 class FileOp(NamedTuple):
@@ -87,9 +88,8 @@ def checked_ops(model: str | bytes, where: str) -> FileOps:
     path, content = path_and_content(model)
     check(path, content, where)
     try:
-        return ops_of_file(content if path is None and content is not None else path or model)
-    except OSError as error:
-        raise InterpreterError(f"the file cannot be read: {error.strerror or error}", where=where) from error
+        with os_errors("the file cannot be read", where, InterpreterError):
+            return ops_of_file(content if path is None and content is not None else path or model)
     except InterpreterError as error:
         error.where = error.where or where
         raise

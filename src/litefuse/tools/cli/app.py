@@ -67,7 +67,13 @@ _OTHER_WORDS = {
 }
 _COMMANDS = {name: line for section in _SECTIONS.values() for name, line in section.items()}
 # The module of each command that has another name.
-_MODULES = {"demo": "installation", "diff": "inspect", "doctor": "installation", "export-micro": "export_micro"}
+_MODULES = {
+    "demo": "installation",
+    "diff": "inspect",
+    "doctor": "installation",
+    "export-micro": "export_micro",
+    "lm": "convert",
+}
 
 
 class _Group(Group):

@@ -1,4 +1,4 @@
-"""``litefuse convert``."""
+"""``litefuse convert`` and ``lm``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 import cloup
 
 from litefuse.support.options.conversion import Conversion, Graph
+from litefuse.support.options.language_model import LanguageModel
 from litefuse.tools.cli.declared_options import declared_option_groups, files_read, given_options_of
 from litefuse.tools.cli.json_output import wrote
 from litefuse.tools.cli.output import (
@@ -27,9 +28,9 @@ from litefuse.tools.cli.parameters import (
     PATH,
     PLUG_INS,
     ConvertingCommand,
+    file_option,
     metadata_of,
     model_output,
-    output_option,
 )
 
 if TYPE_CHECKING:
@@ -41,11 +42,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=PATH)
 @declared_option_groups(
     Conversion,
-    output_option(
-        "FILE",
-        "the model's name with .tflite, in the current folder",
-        "The file to write; an existing one is replaced if the command succeeds.",
-    ),
+    file_option("the model's name with .tflite, in the current folder"),
     LABELS,
     PLUG_INS,
     HTML,
@@ -123,3 +120,31 @@ def _write_page(
         notes=notes,
         on_step=on_step,
     )
+
+
+@cloup.command(cls=ConvertingCommand)
+@click.argument("model", type=PATH)
+@declared_option_groups(LanguageModel, file_option("the model's name with .litertlm, in the current folder"))
+def lm(model: Path, output: Path | None, **values: Any) -> None:
+    """Convert a language model of Keras Hub for LiteRT-LM.
+
+    MODEL is the .keras file of a CausalLM, or the folder of a preset. FILE gets the model, its tokenizer and metadata.
+
+    \b
+    Examples:
+      litefuse lm gemma.keras -o gemma.litertlm --quantize dynamic
+      litefuse run gemma.litertlm --prompt "Once upon a time"
+      litefuse verify gemma.litertlm gemma.keras --max-error 0.1
+    """  # noqa: D301  click's mark
+    given = given_options_of(LanguageModel, values)
+    path = output or model_output(None, model, "").with_suffix(".litertlm")
+    check_writable(path, "the model", reads=(model, *files_read(LanguageModel, values)))
+
+    from litefuse.tools.language_models.api import language_model
+
+    with progress(f"Converting {model}") as on_step:
+        result = language_model(model, **given, on_step=on_step)
+        result.save(path, copy=False)
+        wrote(path)
+
+    print_report(result, path, model, ())

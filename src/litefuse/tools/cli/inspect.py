@@ -43,17 +43,16 @@ def inspect(
     from litefuse.support.files.readable import is_there
     from litefuse.tools.language_models import is_bundle
 
-    if is_there(model) and model.is_file() and (model.suffix == ".litertlm" or is_bundle(model)):
-        _inspect_bundle(
-            model, [name for name, asked in (("ops", ops), ("sizes", sizes), ("tensors", tensors)) if asked]
-        )
+    is_file = is_there(model) and model.is_file()
+    lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
+    if is_file and (model.suffix == ".litertlm" or is_bundle(model)):
+        _inspect_bundle(model, lists, everything=everything)
         return
-    if is_there(model) and model.is_file() and (model.suffix == ".tflite" or is_litert_model(model)):
+    if is_file and (model.suffix == ".tflite" or is_litert_model(model)):
         from litefuse.litert.inspection.litert_model import inspect_litert_model
         from litefuse.litert.inspection.litert_model_facts import litert_model_sections
 
         litert_facts = inspect_litert_model(model)
-        lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
         print_result(litert_facts.to_json, lambda: litert_model_sections(litert_facts, lists, everything=everything))
         return
     for option, asked in (("--tensors", tensors), ("--sizes", sizes)):
@@ -95,7 +94,7 @@ def inspect(
     print_result(facts.to_json, lambda: saved_model_sections(facts, everything=everything))
 
 
-def _inspect_bundle(path: Path, lists: list[str]) -> None:
+def _inspect_bundle(path: Path, lists: list[str], *, everything: bool) -> None:
     """Prints the sections of a bundle, and what is in its model."""
     from dataclasses import replace
 
@@ -107,7 +106,9 @@ def _inspect_bundle(path: Path, lists: list[str]) -> None:
     bundle = read_bundle(path)
     with make_temporary_folder() as folder:
         facts = replace(inspect_litert_model(bundle.write_model(Path(folder))), source=str(path))
-    print_result(facts.to_json, lambda: [bundle_section(bundle), *litert_model_sections(facts, lists)])
+    print_result(
+        facts.to_json, lambda: [bundle_section(bundle), *litert_model_sections(facts, lists, everything=everything)]
+    )
 
 
 @click.command(cls=Command)

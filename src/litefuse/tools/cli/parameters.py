@@ -153,6 +153,11 @@ def output_option(metavar: str, default: str, help: str) -> Callable[..., Any]: 
     return click.option("--output", "-o", type=OUTPUT, metavar=metavar, show_default=default, help=help)
 
 
+def file_option(default: str) -> Callable[..., Any]:
+    """Returns the option of a model's file that is written, with its default in words."""
+    return output_option("FILE", default, "The file to write; an existing one is replaced if the command succeeds.")
+
+
 def folder_option(default: str) -> Callable[..., Any]:
     """Returns the option of a folder that is written, with its default in words."""
     return output_option("DIR", default, "The folder to write: new or empty.")

@@ -18,9 +18,9 @@ from litefuse.tools.cli.parameters import (
     PATH,
     PLUG_INS,
     ConvertingCommand,
+    file_option,
     metadata_of,
     model_output,
-    output_option,
 )
 
 
@@ -28,11 +28,7 @@ from litefuse.tools.cli.parameters import (
 @click.argument("model", type=PATH, metavar="MODEL.tflite")
 @declared_option_groups(
     FileQuantization,
-    output_option(
-        "FILE",
-        "the model's name with the form, such as model.int8.tflite, in the current folder",
-        "The file to write; an existing one is replaced if the command succeeds.",
-    ),
+    file_option("the model's name with the form, such as model.int8.tflite, in the current folder"),
     LABELS,
     PLUG_INS,
 )

@@ -17,7 +17,7 @@ from litefuse.support.files.readable import check_file
 from litefuse.support.report.sections import Section
 from litefuse.version import __version__
 
-_INSTALL = "pip install 'litefuse[lm]'"
+INSTALL = "pip install 'litefuse[lm]'"
 _MODEL = "TFLiteModel"
 _PIECE = 1 << 20
 
@@ -96,7 +96,7 @@ def check_builder() -> Any:
     try:
         return importlib.import_module("litert_lm_builder")
     except ImportError as error:
-        raise LitefuseError(f"bundles need litert-lm-builder: {describe_error(error)}", hint=_INSTALL) from error
+        raise LitefuseError(f"bundles need litert-lm-builder: {describe_error(error)}", hint=INSTALL) from error
 
 
 def pack(path: Path, model: Path, parts: Parts, metadata: Metadata) -> None:

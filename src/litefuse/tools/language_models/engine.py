@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.frontends.writer import describe_error
 from litefuse.support.processes.process import run_alone
-from litefuse.tools.language_models.bundle import read_bundle
+from litefuse.tools.language_models.bundle import INSTALL, read_bundle
 
-_INSTALL = "pip install 'litefuse[lm]'"
 _WRITER = f"{__name__}:answer"
 
 
@@ -71,7 +70,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
     try:
         package: Any = importlib.import_module("litert_lm")
     except (ImportError, OSError) as error:
-        raise LitefuseError(f"writing needs litert-lm: {describe_error(error)}", hint=_INSTALL) from error
+        raise LitefuseError(f"writing needs litert-lm: {describe_error(error)}", hint=INSTALL) from error
     announce("load the model")
     package.set_min_log_severity(package.LogSeverity.FATAL)
     greedy = package.SamplerConfig(top_k=1, top_p=1.0, temperature=1.0, seed=0)
