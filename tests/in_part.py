@@ -103,6 +103,12 @@ SELDOM = (
     "tests/with_jax/test_training_for_integers.py::test_files_have_the_outputs_of_the_trained_model",
     "tests/tensorflow/test_loops_in_integers.py::test_the_form_for_microcontrollers",
     "tests/tensorflow/test_quantized_files.py::test_int16_where_int8_is_not_enough",
+    "tests/tensorflow/test_quantized_files.py::test_both_ways_are_equal",
+    "tests/tensorflow/test_training_for_integers.py::test_options_and_refusals",
+    "tests/tensorflow/test_integer_states.py::test_stateful_layers",
+    "tests/tensorflow/test_device_models.py::test_the_arena_of_a_recurrent_model_is_measured",
+    "tests/with_jax/test_attention.py::test_attention",
+    "tests/with_jax/test_integer_lstms.py::test_layer",
 )
 """Functions that run in one of four turns: whatever their case, they take 8 to 40 seconds on two idle cores, and all of
 them together six minutes. In the order of their times, so that each turn has as much of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -341,13 +341,16 @@ def test_weights_behind_the_flatbuffer(tmp_path: Path) -> None:
     [
         (["unknown"], "unknown whether t0 can run it"),
         (["accelerated", "unknown"], "1 of 1 target takes all of it, 1 unknown"),
+        (["refused by a table"], "unknown whether t0 can run it"),
         (["refused", "partly"], "0 of 2 targets take all of it"),
         (["accelerated", "accelerated", "refused"], "2 of 3 targets take all of it"),
     ],
 )
-def test_what_is_unknown_is_no_refusal(verdicts: list[TargetVerdict], text: str) -> None:
+def test_what_is_unknown_is_no_refusal(verdicts: list[str], text: str) -> None:
     reports = tuple(
-        TargetReport(f"t{number}", verdict, table="a table" if verdict == "unknown" else "")
+        TargetReport(f"t{number}", "refused", table="a table")
+        if verdict == "refused by a table"
+        else TargetReport(f"t{number}", cast("TargetVerdict", verdict), table="a table" if verdict == "unknown" else "")
         for number, verdict in enumerate(verdicts)
     )
     assert target_sections(TargetCheck("m", reports))[0].title == f"m: {text}"

@@ -145,8 +145,8 @@ def target_sections(check: TargetCheck) -> list[Section]:
 
 
 def _answer(check: TargetCheck) -> str:
-    """Says how many targets take all of the file, of those of which that is known."""
-    known = [report.verdict for report in check.reports if report.verdict != "unknown"]
+    """Says how many targets take all of the file, of those whose software was asked."""
+    known = [report.verdict for report in check.reports if not report.table]
     unknown = len(check.reports) - len(known)
     if not known:
         return f"unknown whether {' and '.join(report.target for report in check.reports) or 'a target'} can run it"
