@@ -143,7 +143,7 @@ def _quantized(
     if options.scheme in INTEGER_ACTIVATIONS:
         bits = INTEGER_ACTIVATIONS[options.scheme]
         edits.append(lambda model: fuse_activations(model, kept))
-        edits.append(lambda model: write_equal_ops(model, bits, kept, traits.no_integers))
+        edits.append(lambda model: write_equal_ops(model, bits, kept, traits))
     edit_file(path, *edits)
 
     def is_generated(name: str) -> bool:
@@ -158,7 +158,7 @@ def _quantized(
     for form, described in (options, ""), *_older_forms(options):
         chosen, difference, instead = form, quantized(target, form), ""
         if form.has_mixed_activations and not (difference.error or 0.0) <= (form.max_error or 0.0):
-            edit_file(path, lambda model: write_equal_ops(model, 16, kept, traits.no_integers))
+            edit_file(path, lambda model: write_equal_ops(model, 16, kept, traits))
             chosen, difference, instead = _widened(target, form, difference, quantized)
         if "SELECT_V2" in traits.avoided:
             edit_file(target, limit_selections)

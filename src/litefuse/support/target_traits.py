@@ -22,6 +22,7 @@ class TargetTraits(NamedTuple):
         int4: The granularities of int4 weights that it takes; None for any.
         avoided: LiteRT's ops that it lacks or leaves to a CPU, written as others where these give the same.
         no_integers: LiteRT's ops of which it has no kernel of the integers that follow the name, as in ``EXP int8``.
+        xnnpack: Whether XNNPACK computes in int8 on it: ops that it lacks are written as several that it has.
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
@@ -42,6 +43,7 @@ class TargetTraits(NamedTuple):
     int4: tuple[str, ...] | None = None
     avoided: frozenset[str] = frozenset()
     no_integers: frozenset[str] = frozenset()
+    xnnpack: bool = True
     complex: bool = True
     flat_ids: bool = False
     shrinks_axes: bool = True
@@ -80,6 +82,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         int4=tuple(sorted(granularities[0].intersection(*granularities))) if granularities else None,
         avoided=frozenset({op for trait in traits for op in trait.avoided}),
         no_integers=frozenset({op for trait in traits for op in trait.no_integers}),
+        xnnpack=all(trait.xnnpack for trait in traits),
         complex=all(trait.complex for trait in traits),
         flat_ids=any(trait.flat_ids for trait in traits),
         shrinks_axes=all(trait.shrinks_axes for trait in traits),

@@ -16,6 +16,7 @@ from litefuse.conversion.quantization.post_training import quantize_model
 from litefuse.litert.export.edited_file import edit_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.targets import traits_of
 from litefuse.support.options.quantization import Quantization
 from tests.conversion.quantization.models import saved, take_samples
 from tests.litert.runtime.models import Graph
@@ -161,7 +162,7 @@ def test_an_op_in_integers(tmp_path: Path, name: str, form: Any) -> None:
     """No op computes in floating point, and the results are those of the float model but for a few steps."""
     before, after = saved(tmp_path / "before.tflite", model_of(OPS[name])), tmp_path / "after.tflite"
     expected = results(before, SAMPLES)
-    edit_file(before, lambda model: write_equal_ops(model, 8 if form == "int8" else 16, ()))
+    edit_file(before, lambda model: write_equal_ops(model, 8 if form == "int8" else 16, (), traits_of("cpu")))
     quantize_model(before, after, form, take_samples([{"x": x} for x in SAMPLES]))
     assert ops_by_kind(after, integer=True).floats == ()
     counts = (1, 3, 1)

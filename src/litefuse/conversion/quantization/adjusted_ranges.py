@@ -30,6 +30,8 @@ _WITHIN = {"RELU", "RELU6", "RELU_0_TO_1", "RELU_N1_TO_1"}.union(
 # An operand that is much smaller than the result keeps its range: in steps of the result's, little would be left of it
 # for its other readers. It loses two bits at most.
 _TIMES = 4.0
+# What ranges are widened by at most to have 0 in the middle: a third of a bit.
+_CENTERED_TIMES = 1.25
 
 
 def share_ranges(
@@ -95,6 +97,31 @@ def share_ranges(
                 whole = _union(of_states)
                 shared |= {names[state]: whole for state in states if covers(whole, shared[names[state]])}
     return shared
+
+
+def center_factors(model: Any, ranges: Ranges) -> Ranges:
+    """Returns ranges in which second operands of BATCH_MATMUL have 0 in the middle, if that widens them little.
+
+    Of int8, XNNPACK takes no others, and LiteRT's own kernel takes several times as long. What they are moved from has
+    the same range.
+    """
+    centered = dict(ranges)
+    kinds = op_names(model)
+    for graph in model.subgraphs:
+        makers = {int(op.outputs[0]): op for op in graph.operators if len(op.outputs)}
+        for op in makers.values():
+            if kinds[int(op.opcodeIndex)] != "BATCH_MATMUL":
+                continue
+            moved = [int(op.inputs[1])]
+            while (maker := makers.get(moved[-1])) is not None and kinds[int(maker.opcodeIndex)] in _WHOLE:
+                moved.append(int(maker.inputs[0]))
+            names = [tensor_name(graph.tensors[index]) for index in moved]
+            if (own := ranges.get(names[-1])) is not None:
+                largest = np.maximum(np.abs(own["min"]), np.abs(own["max"]))
+                if (2 * largest <= _CENTERED_TIMES * (own["max"] - own["min"])).all():
+                    middle = {"min": -largest * np.float32(128 / 127), "max": largest}  # in as many steps as int8 has
+                    centered.update((name, middle) for name in names)
+    return centered
 
 
 def _limit(ranges: Ranges, name: str, wanted: Sequence[Any], readers: int) -> None:

@@ -13,20 +13,25 @@ import numpy as np
 
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
 from litefuse.litert.export.editor import GraphEditor, editors_of
+from litefuse.litert.runtime.model_tables import ACTIVATIONS
 from litefuse.litert.runtime.schema_objects import made, set_options
+from litefuse.litert.targets import TargetTraits
 
 
-def write_equal_ops(model: Any, bits: int, kept: Container[str], no_integers: Container[str] = ()) -> bool:
-    """Rewrites ops of float32 without an integer kernel; returns whether there were any::
+def write_equal_ops(model: Any, bits: int, kept: Container[str], traits: TargetTraits) -> bool:
+    """Rewrites ops of float32 without an integer kernel, or without a fast one; returns whether there were any::
 
         %y = neg(%x)                 -->  %y = mul(%x, -1)
         %y = square(%x)              -->  %y = mul(%x, %x)
         %z = add_n(%a, %b, %c)       -->  %z = add(add(%a, %b), %c)
 
-    and where activations are int16::
+    where activations are int16, or int8 that XNNPACK computes (the first one then if the squares are averaged)::
 
         %y = squared_difference(%a, %b)  -->  %0 = sub(%a, %b), %y = mul(%0, %0)
         %y = hard_swish(%x)          -->  %y = mul(mul(%x, relu6(add(%x, 3))), 1/6)
+
+    and where activations are int16::
+
         %y = relu_n1_to_1(%x)        -->  %y = maximum(minimum(%x, 1), -1)
         %y = elu(%x)                 -->  %y = add(relu(%x), sub(exp(minimum(%x, 0)), 1))
         %y = prelu(%x, %slopes)      -->  %y = add(relu(%x), mul(minimum(%x, 0), %slopes))
@@ -38,13 +43,14 @@ def write_equal_ops(model: Any, bits: int, kept: Container[str], no_integers: Co
         model: The model in floating point, as the schema's objects.
         bits: The bits of activations.
         kept: The names of results whose ops stay in floating point.
-        no_integers: The ops that stay so for the target, with their integers, as in ``EXP int8``.
+        traits: The target's.
     """
     changed = False
+    rewrites = _OF_BITS[bits] | (_OF_XNNPACK if traits.xnnpack and bits == 8 else {})
     for graph in editors_of(model):
         for op in [*(graph.ops or ())]:
-            rewrite = _OF_BITS[bits].get(graph.kind(op))
-            if f"{graph.kind(op)} int{bits}" in no_integers:
+            rewrite = rewrites.get(graph.kind(op))
+            if f"{graph.kind(op)} int{bits}" in traits.no_integers:
                 continue
             if rewrite is None or graph.name(int(op.outputs[0])) in kept or not graph.is_type(op.outputs[0], "float32"):
                 continue
@@ -76,22 +82,38 @@ class _Ops:
             f"{self.graph.name(self.result)}/{self._count}_numbers", np.array(values, np.int32)
         )
 
-    def emit(self, kind: str, *operands: int, like: int = -1, shape: Sequence[int] | None = None) -> int:
+    def emit(
+        self, kind: str, *operands: int, like: int = -1, shape: Sequence[int] | None = None, activation: str = "NONE"
+    ) -> int:
         """Emits an op whose result has the shape of the first operand, of another tensor, or a given one."""
         self._count += 1
         sizes = self.graph.shape(operands[0] if like < 0 else like) if shape is None else shape
         result = self.graph.add_tensor(f"{self.graph.name(self.result)}/{self._count}_{kind.lower()}", sizes, "float32")
-        self.place(kind, operands, result)
+        self.place(kind, operands, result, activation)
         return result
 
-    def place(self, kind: str, operands: Sequence[int], result: int = -1) -> bool:
+    def difference(self) -> int:
+        """Returns the result of a SUB of the operands before the op: one of a later place is moved there."""
+        graph, place = self.graph.ops, self.graph.ops.index(self._op)
+        for number, op in enumerate(graph):
+            plain = self.graph.kind(op) == "SUB" and not op.builtinOptions.fusedActivationFunction
+            if plain and [*map(int, op.inputs)] == self.operands:
+                if number > place:
+                    graph.insert(place, graph.pop(number))
+                return int(op.outputs[0])
+        return self.emit("SUB", *self.operands, like=self.result)
+
+    def place(self, kind: str, operands: Sequence[int], result: int = -1, activation: str = "NONE") -> bool:
         """Emits an op that makes the result; returns True."""
         op = self.graph.add_op(self._op, kind, operands, [self.result if result < 0 else result])
         if (options := _OPTIONS.get(kind)) is not None:
             set_options(op, made(options[0], **options[1]))
+        if activation != "NONE":
+            op.builtinOptions.fusedActivationFunction = _ACTIVATIONS[activation]
         return True
 
 
+_ACTIVATIONS = {name: number for number, name in ACTIVATIONS.items()}
 _OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "ADD": ("AddOptions", {}),
     "MUL": ("MulOptions", {}),
@@ -118,13 +140,18 @@ def _add_n(ops: _Ops, _: Any) -> bool:
 
 
 def _squared_difference(ops: _Ops, _: Any) -> bool:
-    difference = ops.emit("SUB", *ops.operands, like=ops.result)
-    return ops.place("MUL", [difference, difference])
+    return ops.place("MUL", [ops.difference()] * 2)
+
+
+def _variance(ops: _Ops, op: Any) -> bool:
+    """Rewrites squares that are averaged: else the steps of the difference would be seen."""
+    readers = {ops.graph.kind(reader) for reader in ops.graph.consumers(ops.result)}
+    return bool(readers) and readers <= {"MEAN", "SUM"} and _squared_difference(ops, op)
 
 
 def _hard_swish(ops: _Ops, _: Any) -> bool:
     (x,) = ops.operands
-    gate = ops.emit("RELU6", ops.emit("ADD", x, ops.number(3.0)))
+    gate = ops.emit("ADD", x, ops.number(3.0), activation="RELU6")
     return ops.place("MUL", [ops.emit("MUL", x, gate), ops.number(1 / 6)])
 
 
@@ -181,8 +208,9 @@ def _moved_blocks(ops: _Ops, block: int, *, apart: bool) -> bool:
 
 
 _RANK = 4
-_OF_ALL: Mapping[str, _Rewrite] = {"ADD_N": _add_n, "NEG": _neg, "SQUARE": _square}
-_OF_BITS: Mapping[int, Mapping[str, _Rewrite]] = {
+_OF_ALL: dict[str, _Rewrite] = {"ADD_N": _add_n, "NEG": _neg, "SQUARE": _square}
+_OF_XNNPACK: dict[str, _Rewrite] = {"HARD_SWISH": _hard_swish, "SQUARED_DIFFERENCE": _variance}
+_OF_BITS: Mapping[int, dict[str, _Rewrite]] = {
     8: _OF_ALL,
     16: {
         **_OF_ALL,

@@ -9,7 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from litefuse.conversion.quantization.adjusted_ranges import MARGIN_INT16, avoid_powers_of_two, share_ranges
+from litefuse.conversion.quantization.adjusted_ranges import (
+    MARGIN_INT16,
+    avoid_powers_of_two,
+    center_factors,
+    share_ranges,
+)
 from litefuse.conversion.quantization.calibration import (
     Ranges,
     check_finite,
@@ -267,6 +272,7 @@ class _RangedModel:
         ranges = enclose_states(ranges, integers)
         if bits is not None:
             ranges = tie_states(model, ranges, self._sources, bits, self._real | task.kept, self._states_apart)
+        ranges = center_factors(model, ranges) if bits == 8 and task.traits.xnnpack else ranges
         ranges = share_ranges(model, ranges, self._sources, read_once(self._path), limits=bits == 8)
         ranges = hand_ranges_on(ranges, self._sources)
         ranges = carried_ranges(model, self._bodies, ranges, bits or 8)  # some of these have another one now

@@ -85,6 +85,7 @@ class Gpu(Target):
         dynamic=False,
         loops=False,
         left_loops="the accelerator refuses them, and the CPU runs the model",
+        xnnpack=False,
         complex=False,
         flat_ids=True,
         shrinks_axes=False,

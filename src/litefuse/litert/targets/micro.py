@@ -89,6 +89,7 @@ class Micro(Target):
         left_loops="tflite-micro runs loops",
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_RNN"}),
         mixed=False,
+        xnnpack=False,
         complex=False,
         int4=("tensor",),
         avoided=frozenset({"REDUCE_ANY", "SELECT", "TILE"}),

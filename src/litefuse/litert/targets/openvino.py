@@ -50,6 +50,7 @@ class OpenVINO(Target):
         variables=False,
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"}),
         avoided=frozenset({"DYNAMIC_UPDATE_SLICE", "RELU_N1_TO_1"}),
+        xnnpack=False,
         complex=False,
     )
     table = OPENVINO_OPS
