@@ -3,7 +3,8 @@
 
 ``python -m benchmarks.integer_layers FOLDER [NAME...] [--seeds N]`` makes the models in FOLDER, with a batch of one and
 of any size, converts them to int8 and int16 by TFLiteConverter, in a process of its own, and by litefuse, and prints
-what computes in floating point in each file, and the errors. Each seed gives other weights, samples and calls, because
+what computes in floating point in each file, the errors, and how many times as fast as stock's a file is, on one
+thread, both called in turn. Each seed gives other weights, samples and calls, because
 one draw of an error says little. What FOLDER has already is not made again.
 """
 
@@ -17,6 +18,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +34,7 @@ _ACTIVATIONS = (
     *("relu6", "selu", "sigmoid", "softmax", "sparse_sigmoid", "tanh"),
 )
 _SAMPLES, _CALLS, _TOKENS = 24, 64, 200  # as many as in `integer_networks`
+_SECONDS, _LONG, _MOST_INVOCATIONS = 1.0, 2e-5, 20  # of latencies: in all, of a measurement, and calls in it
 # Those that compute no real numbers, or do nothing in inference.
 _OMITTED = frozenset({"discretization", "dropout", "gaussian_noise", "masking", "spatial_dropout"})
 
@@ -188,10 +191,35 @@ def measured(case: Path, form: str) -> dict[str, Any]:
     except LitefuseError as error:
         row["refused"] = str(error).splitlines()[0][:300]
         ours.unlink(missing_ok=True)
-    for side, path in (("litefuse", ours), ("stock", case / f"stock.{form}.tflite")):
+    stock = case / f"stock.{form}.tflite"
+    for side, path in (("litefuse", ours), ("stock", stock)):
         if path.exists():
             row[side] = described(path, case)
+    if all((row.get(side) or {}).get("error") is not None for side in ("litefuse", "stock")):
+        row["times as fast"] = _times_as_fast(ours, stock, case)
     return row
+
+
+def _times_as_fast(ours: Path, stock: Path, case: Path) -> float:
+    """Returns the ratio of the seconds of stock's calls to ours, of the fastest tenth: others may use the processor."""
+    from litefuse.litert.runtime.interpreter import Interpreter
+
+    calls, invocations = np.load(case / "calls.npz"), list[Any]()
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for path in (ours, stock):
+        interpreter = Interpreter(path, num_threads=1)
+        interpreter.get_signature_runner()(**{name: calls[name][0] for name in calls if name != "y"})
+        invocations.append(interpreter.invoke)
+    count, until = _MOST_INVOCATIONS, time.perf_counter() + _SECONDS
+    while time.perf_counter() < until:
+        for invoke, taken in zip(invocations, seconds, strict=True):
+            begin = time.perf_counter()
+            for _ in range(count):
+                invoke()
+            taken.append((time.perf_counter() - begin) / count)
+        count = max(1, min(_MOST_INVOCATIONS, int(_LONG / seconds[0][0])))
+    first, other = (float(np.quantile(taken, 0.1)) for taken in seconds)
+    return other / first
 
 
 def described(path: Path, case: Path) -> dict[str, Any]:
@@ -243,6 +271,17 @@ def document(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for layer in larger:
             yield f"    {layer}: {means[layer]:.2f} ({min(ratios[layer]):.2f} to {max(ratios[layer]):.2f})"
         yield f"  geometric mean of the ratios: {np.exp(np.mean(np.log([*means.values()]))):.3f}" if means else ""
+        for what, are_networks in (("networks", True), ("layers", False)):
+            times = {
+                row["layer"]: row["times as fast"]
+                for row, ours, stock in pairs
+                if "times as fast" in row and row["layer"].startswith("networks") is are_networks
+                if are_networks or not (ours["floats"] or (stock and stock["floats"]))
+            }
+            if times:
+                slower = ", ".join(f"{layer} {ratio:.2f}" for layer, ratio in times.items() if ratio < 0.97)
+                mean = np.mean([*times.values()])
+                yield f"  {what}, times as fast: {mean:.2f} in the mean of {len(times)}, below 0.97: {slower or 'none'}"
 
 
 def _without_seed(name: str) -> str:
