@@ -417,7 +417,11 @@ CELLS = [
 @pytest.mark.parametrize(
     ("model", "arguments", "reason"),
     [
-        (keras_models, ((None, 6, 3), [("", {"units": 64})]), "an LSTM of 64 units over 6 steps: the loop is faster"),
+        (
+            keras_models,
+            ((None, 6, 3), [("", {"units": 64})]),
+            "an LSTM of 64 units over 6 steps: above 44 units,",
+        ),
         (cells, (["LSTMCellSimple"], 1), "one step of its ops is faster"),
     ],
     ids=["layer", "cell"],

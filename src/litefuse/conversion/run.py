@@ -38,7 +38,7 @@ from litefuse.litert.export.runtime_versions import RuntimeLimit
 from litefuse.litert.runtime.custom_op import package_kernels
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.kernel_pack import by_kernel
-from litefuse.litert.targets import traits_of
+from litefuse.litert.targets import takers, traits_of
 from litefuse.passes.legalize.decomposition import Decomposed
 from litefuse.passes.legalize.lacking_ops import RUNTIME_KERNELS, CustomOpForm, tensorflow_name
 from litefuse.passes.weights import Weights
@@ -229,6 +229,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         batch_taken=None if shapes.batch == options.input_shapes.batch else shapes.batch,
         quantization=written.quantization,
         least_runtime=written.least_runtime,
+        taken_by=takers(written.summary.op_counts),
         size=job.output.stat().st_size,
         timings=steps.timings,
         copies=written.summary.copies,

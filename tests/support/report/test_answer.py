@@ -331,6 +331,8 @@ def test_ranges_that_nothing_made_integers_of(form: Any, ops: tuple[str, ...], l
 def test_the_oldest_runtime_and_weights_behind_the_flatbuffer() -> None:
     section = answer_section(Report("m", least_runtime="LiteRT 1.0 or newer"))
     assert ("runs in", "LiteRT 1.0 or newer") in section.rows
+    section = answer_section(Report("m", least_runtime="LiteRT 1.0 or newer", taken_by=("cpu", "micro")))
+    assert ("runs in", "LiteRT 1.0 or newer; of the targets, only cpu, micro") in section.rows
     assert caveats(Report("m", size=2**31 - 1)) == []
     (caveat,) = caveats(Report("m", size=2**31))
     assert "OpenVINO, TVM and tflite-micro do not" in caveat.text

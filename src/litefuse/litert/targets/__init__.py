@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from litefuse.errors import LitefuseError
@@ -132,6 +132,12 @@ def traits_of(name: str | Sequence[str]) -> TargetTraits:
     names = [name] if isinstance(name, str) else name
     # Most conversions are for the interpreter, and need no more of it than this.
     return stricter([TargetTraits() if target == "cpu" else find_target(target).traits for target in names])
+
+
+def takers(ops: Collection[str]) -> tuple[str, ...]:
+    """Returns which of litefuse's own targets take a file with these ops of recurrent layers; none if all do."""
+    lacking = {name: traits_of(name).lacking.intersection(ops) for name in OWN}
+    return tuple(name for name, of_target in lacking.items() if not of_target) if any(lacking.values()) else ()
 
 
 def ask(question: Question, announce: Callable[[str], None]) -> Answer:

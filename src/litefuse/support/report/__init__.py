@@ -174,6 +174,7 @@ class Report(Shown, Record):
         file_check: The check of the written file; None if it was not requested.
         target_checks: The checks with the software of targets other than ``cpu``, if they were requested.
         least_runtime: The first releases of LiteRT and of TensorFlow Lite that have all ops in the output.
+        taken_by: The targets that take the recurrent ops in the output; empty if all do.
         size: The output's size in bytes.
         source_size: The size of the model that was converted: of its file, or of its SavedModel's graph and variables;
             0 if it is not known.
@@ -213,6 +214,7 @@ class Report(Shown, Record):
     file_check: FileCheckReport | None = None
     target_checks: tuple[TargetCheckReport, ...] = ()
     least_runtime: str = ""
+    taken_by: tuple[str, ...] = ()
     size: int = 0
     source_size: int = 0
     copies: int = 0

@@ -105,7 +105,8 @@ def _fitting(lines: Sequence[_Line]) -> tuple[list[_Line], int]:
 def _facts(report: Report, kernels: str, *, details: bool) -> Iterator[_Line]:
     yield _Line("size", _size_text(report))
     if report.least_runtime:
-        yield _Line("runs in", report.least_runtime, spare=_RUNTIME)
+        alone = f"; of the targets, only {listed(report.taken_by)}" if report.taken_by else ""
+        yield _Line("runs in", report.least_runtime + alone, spare=_RUNTIME)
     yield from _fused(report.composites)
     if not details:  # which list them
         yield from _loops(report)
