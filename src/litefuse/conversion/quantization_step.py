@@ -128,6 +128,7 @@ def _quantized(
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
     from litefuse.conversion.quantization.runtime_forms import (
+        concatenate_copies,
         convert_through_float,
         fuse_activations,
         limit_selections,
@@ -165,7 +166,7 @@ def _quantized(
         edit_file(target, lambda model: take_conversions_in(model, is_generated))
         if oldest is None:
             return chosen, difference, instead
-        edit_file(target, partial(convert_through_float, limit=oldest))
+        edit_file(target, *(partial(older, limit=oldest) for older in (convert_through_float, concatenate_copies)))
         with content_of(target) as content:
             newer = newer_ops(content, oldest)
         if not newer:

@@ -157,6 +157,39 @@ def convert_through_float(model: Any, limit: RuntimeLimit) -> bool:
     return changed
 
 
+def concatenate_copies(model: Any, limit: RuntimeLimit) -> bool:
+    """Repeats tensors by concatenation where a runtime lacks TILE of their type, as all but the latest do of int16::
+
+        %y = tile(%x, [1, 2, 3])   -->   %0 = concatenation(%x, %x) {axis = 1}
+                                         %y = concatenation(%0, %0, %0) {axis = 2}
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        limit: The oldest runtime that has to run it.
+    """
+    changed = False
+    for graph in editors_of(model):
+        for op in [op for op in graph.ops or () if graph.kind(op) == "TILE"]:
+            (value, repeats), dtype = map(int, op.inputs), dtype_of(graph.tensor(op.inputs[0]))
+            counts = graph.constant(repeats, dtype_of(graph.tensor(repeats)))
+            version = model.operatorCodes[op.opcodeIndex].version
+            if counts is None or 0 in counts or limit.has(first_runtime("TILE", version, (dtype.upper(),) * 2)):
+                continue
+            axes = [axis for axis, count in enumerate(counts) if count > 1] or [0]
+            for axis in axes:
+                sizes = [*graph.shape(value)]
+                sizes[axis] = max(sizes[axis] * int(counts[axis]), -1)
+                name = f"{graph.name(int(op.outputs[0]))}_{axis}"
+                last = axis == axes[-1]
+                copies = int(op.outputs[0]) if last else graph.add_tensor(name, sizes, dtype, graph.scale(value))
+                joined = graph.add_op(op, "CONCATENATION", [value] * int(counts[axis]), [copies])
+                set_options(joined, made("ConcatenationOptions", axis=axis))
+                value = copies
+            graph.remove_op(op)
+            changed = True
+    return changed
+
+
 def write_for_micro(model: Any) -> bool:
     """Writes ops as others where tflite-micro has no kernel for int16, or for booleans::
 
