@@ -964,8 +964,10 @@ func.func @main(%x: tensor<1x1x9x8xf32>, %v: tensor<1x3x2x4xf32>, %i: tensor<i32
 // CHECK: %[[FIRST:.*]] = "tf.Fill"(%[[SIZES]]
 // CHECK: %[[LIKE:.*]] = "tf.Fill"(%[[SIZES]], %{{.*}}) : (tensor<2xi32>, tensor<f32>) -> tensor<?x20xf32>
 // CHECK: %[[OTHER:.*]] = "tf.ZerosLike"(%arg2)
-// CHECK: return %[[FIRST]], %[[LIKE]], %[[OTHER]]
-func.func @zeros_of_a_known_shape(%x: tensor<?x4xf32>, %w: tensor<4x20xf32>, %z: tensor<?x4xf32>) -> (tensor<?x20xf32>, tensor<?x20xf32>, tensor<?x4xf32>) {
+// CHECK: %[[THREE:.*]] = "tf.Const"() <{value = dense<3> : tensor<1xi32>}>
+// CHECK: %[[STATIC:.*]] = "tf.Fill"(%[[THREE]]
+// CHECK: return %[[FIRST]], %[[LIKE]], %[[OTHER]], %[[STATIC]]
+func.func @zeros_of_a_known_shape(%x: tensor<?x4xf32>, %w: tensor<4x20xf32>, %z: tensor<?x4xf32>, %v: tensor<3xf32>) -> (tensor<?x20xf32>, tensor<?x20xf32>, tensor<?x4xf32>, tensor<3xf32>) {
   %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
   %zero = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
   %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
@@ -977,5 +979,6 @@ func.func @zeros_of_a_known_shape(%x: tensor<?x4xf32>, %w: tensor<4x20xf32>, %z:
   %product = "tf.MatMul"(%x, %w) {transpose_a = false, transpose_b = false} : (tensor<?x4xf32>, tensor<4x20xf32>) -> tensor<?x20xf32>
   %like = "tf.ZerosLike"(%product) : (tensor<?x20xf32>) -> tensor<?x20xf32>
   %other = "tf.ZerosLike"(%z) : (tensor<?x4xf32>) -> tensor<?x4xf32>
-  return %first, %like, %other : tensor<?x20xf32>, tensor<?x20xf32>, tensor<?x4xf32>
+  %static = "tf.ZerosLike"(%v) : (tensor<3xf32>) -> tensor<3xf32>
+  return %first, %like, %other, %static : tensor<?x20xf32>, tensor<?x20xf32>, tensor<?x4xf32>, tensor<3xf32>
 }

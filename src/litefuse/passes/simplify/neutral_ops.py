@@ -418,16 +418,18 @@ def _range_of_integers(editor: Editor, node: Node) -> int | None:
 
 
 def _fill_known_sizes(editor: Editor, node: Node) -> int | None:
-    """Fills a shape that the model computes anyway, so that nothing is computed for its shape alone::
+    """Fills a shape that is known, or that the model computes anyway, so that nothing is computed for its shape alone::
 
         %y = tf.ZerosLike(%x : tensor<?x20xf32>)   -->   %y = tf.Fill(%before, 0.0)
 
     Such are the outputs of a first step that Keras computes for the zeros before a masked sequence.
     """
     result = editor.tensor(node.results[0])
-    sizes = None if result.shape is None or None in result.shape else array_of(result.shape, [len(result.shape)])
-    before = None if sizes is None else editor.arithmetic.get(arithmetic_key("i32", sizes))
-    if before is None or result.dtype not in {"f16", "f32"}:
+    if result.shape is None or None in result.shape or result.dtype not in {"f16", "f32"}:
+        return None
+    sizes = array_of(result.shape, [len(result.shape)])
+    before = editor.integers(node, sizes) if is_known(sizes) else editor.arithmetic.get(arithmetic_key("i32", sizes))
+    if before is None:
         return None
     return editor.add(node, "Fill", [editor.resolve(before), editor.zeros(node, node.results[0], ())], result, {})
 
