@@ -75,13 +75,16 @@ def test_layer(tensorflow: TensorFlow, family: str, form: QuantizationForm) -> N
     assert np.mean(errors) < LIMITS[form]
 
 
-def test_batches(tensorflow: TensorFlow) -> None:
-    """Of a batch that is open, each row gives what it gives alone."""
-    case = Case("keras", "sequence GRU", None, 6)
+@pytest.mark.parametrize("form", ["int8", "int16"])
+@pytest.mark.parametrize("family", in_part(["sequence GRU", "last GRU", "last LSTM", "masked LSTM"], 2))
+def test_batches(tensorflow: TensorFlow, family: str, form: QuantizationForm) -> None:
+    """Of a batch that is open, each row gives what it gives alone, in integers throughout and without large tables."""
+    case = Case("keras", family, None, 6)
     path = tensorflow.save(recurrent_models.build, *case)
     samples = [recurrent_models.inputs(case, seed)[0] for seed in range(40)]
-    result = litefuse.convert(path, quantize=litefuse.Quantization("int8", io=True, samples=samples))
+    result = litefuse.convert(path, rnn="loop", quantize=quantization(form, samples))
     assert result.report.op_counts["WHILE"] == 1
+    assert len(result.model_bytes) < 40_000
     model = interpreter(result.model_bytes)
     runner = model.get_signature_runner()
     rows = [quantized(sample["x"], runner.get_input_details()["x"]) for sample in samples[:3]]

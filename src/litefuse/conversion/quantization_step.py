@@ -241,7 +241,7 @@ def _checked(
 
     assert options.scheme is not None
     if options.require_integer:
-        require_integer(difference.floats, path)
+        require_integer(difference.floats)
     if options.max_error is not None:
         check_difference(difference.error, difference.unchecked, options.max_error, difference.inputs)
     report = reports.QuantizationReport(
