@@ -87,10 +87,14 @@ def test_batches(tensorflow: TensorFlow, family: str, form: QuantizationForm) ->
     assert len(result.model_bytes) < 40_000
     model = interpreter(result.model_bytes)
     runner = model.get_signature_runner()
-    rows = [quantized(sample["x"], runner.get_input_details()["x"]) for sample in samples[:3]]
-    together = np.array(runner(x=np.concatenate(rows))["y0"])
+    takes = runner.get_input_details()
+    rows = [
+        {name: quantized(value, takes[name]) if value.dtype == np.float32 else value for name, value in sample.items()}
+        for sample in samples[:3]
+    ]
+    together = np.array(runner(**{name: np.concatenate([row[name] for row in rows]) for name in takes})["y0"])
     for row, of_row in zip(rows, together, strict=True):
-        np.testing.assert_array_equal(runner(x=row)["y0"][0], of_row)
+        np.testing.assert_array_equal(runner(**row)["y0"][0], of_row)
 
 
 @pytest.mark.parametrize(("kind", "chosen", "other"), [("gru", "a loop", "unrolled"), ("lstm", "fused", "a loop")])
