@@ -285,7 +285,8 @@ def test_an_older_runtime_concatenates_copies(
 ) -> None:
     """LiteRT below 2.1.3 lacks TILE of int16."""
     rng = np.random.default_rng(4)
-    shape, signature = np.array([1, 4, 5]) * counts, [-1, *(np.array([4, 5]) * counts[1:])]
+    shape = [size * int(count) for size, count in zip([1, 4, 5], counts, strict=True)]
+    signature = [-1, *shape[1:]]
     graph = Graph()
     x, tiled = graph.input("x", [1, 4, 5], signature=[-1, 4, 5]), graph.tensor("tiled", shape, signature=signature)
     graph.builtin("TILE", [x, graph.tensor("counts", [3], counts.dtype.type, value=counts)], [tiled])

@@ -38,7 +38,8 @@ def names(loaded: Any, indices: Any, graph: int = 0) -> list[str]:
 def test_biases_beyond_int32(tmp_path: Path, kind: str, form: Any, tolerance: float, granularity: Any) -> None:
     """Small inputs, and weights of a channel near zero, make the steps of biases small."""
     rng = np.random.default_rng(6)
-    weights, bias = rng.normal(size=(4, 4)).astype(np.float32), np.array([3, -2, 1, 0.5], np.float32)
+    bias = np.array([3, -2, 1, 0.5], np.float32)
+    weights: Any = rng.normal(size=(4, 4)).astype(np.float32)
     if kind == "DEPTHWISE_CONV_2D":
         weights = np.diag(weights.diagonal())
     weights[0] *= 1e-9
