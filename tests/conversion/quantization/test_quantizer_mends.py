@@ -36,7 +36,7 @@ def names(loaded: Any, indices: Any, graph: int = 0) -> list[str]:
 @pytest.mark.parametrize(("form", "tolerance"), [("int8", 0.02), ("int16", 2e-4)])
 @pytest.mark.parametrize("kind", ["FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"])
 def test_biases_beyond_int32(tmp_path: Path, kind: str, form: Any, tolerance: float, granularity: Any) -> None:
-    """Small inputs, and weights of a channel near zero, make the steps of biases small."""
+    """Small inputs, and weights of a channel near zero, make the steps of biases small; a larger input shares both."""
     rng = np.random.default_rng(6)
     bias = np.array([3, -2, 1, 0.5], np.float32)
     weights: Any = rng.normal(size=(4, 4)).astype(np.float32)
@@ -52,14 +52,20 @@ def test_biases_beyond_int32(tmp_path: Path, kind: str, form: Any, tolerance: fl
         operands = [graph.tensor("size", [4], np.int32, value=row), w, x, operands[2]]
     options = {} if kind == "FULLY_CONNECTED" else {"strideW": 1, "strideH": 1}
     graph.builtin(kind, operands, [graph.output("y", row)], **options)
+    large = graph.input("z", row)
+    shared = [large if operand == x else operand for operand in operands]
+    graph.builtin(kind, shared, [graph.output("u", row)], **options)
     before = tmp_path / "before.tflite"
     before.write_bytes(model(graph))
     values = rng.uniform(-1e-4, 1e-4, (30, *row)).astype(np.float32)
-    chosen = Quantization(form, samples=[{"x": value} for value in values], granularity=granularity)
+    calls = [{"x": value, "z": value * 1e4} for value in values]
+    chosen = Quantization(form, samples=calls, granularity=granularity)
     result = quantize(before, chosen)
     runner = Interpreter(result.path).get_signature_runner()
-    for value in (*values[:3], values[0]):
-        np.testing.assert_allclose(runner(x=value)["y"], value @ weights.T + bias, atol=tolerance)
+    for call in (*calls[:3], calls[0]):
+        results = runner(**call)
+        np.testing.assert_allclose(results["y"], call["x"] @ weights.T + bias, atol=tolerance)
+        np.testing.assert_allclose(results["u"], call["z"] @ weights.T + bias, atol=0.1)
 
 
 _SIGNATURES: list[tuple[Any, bool, Any]] = [

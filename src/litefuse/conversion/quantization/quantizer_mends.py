@@ -194,14 +194,16 @@ def fit_biases(model: Any, real: Any) -> bool:
 
     Args:
         model: The quantized model, as the schema's objects.
-        real: The same in floating point, whose constants have the same names.
+        real: The same in floating point, whose results have the same names.
     """
-    values = {graph.name(bias): graph.constant(bias) for graph in editors_of(real) for _, bias in _biased(graph)}
+    values = {
+        graph.name(op.outputs[0]): graph.constant(bias) for graph in editors_of(real) for op, bias in _biased(graph)
+    }
     changed = False
     for graph in editors_of(model):
         for op, index in _biased(graph):
             bias, weights = graph.tensor(index), graph.tensor(op.inputs[1])
-            exact, dtype = values.get(graph.name(index)), dtype_of(bias)
+            exact, dtype = values.get(graph.name(op.outputs[0])), dtype_of(bias)
             if exact is None or dtype not in {"int32", "int64"} or dtype_of(weights) != "int8":
                 continue
             scales, kernel = np.asarray(bias.quantization.scale, np.float64), graph.constant(op.inputs[1], np.int8)
