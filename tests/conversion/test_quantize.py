@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from click.testing import CliRunner, Result
 
@@ -275,6 +276,33 @@ def test_an_older_runtime_converts_integers_through_float(tmp_path: Path, limit:
         taken = rng.integers(0, 50, count).astype(np.int32)
         tolerance = np.abs(factors).max() * np.abs(table).max() / 127
         np.testing.assert_allclose(runner(ids=taken)["y"], table[taken] * factors, atol=tolerance)
+
+
+@pytest.mark.parametrize(("limit", "tiles"), [(None, True), ("litert:2.1.2", False), ("2.14", False)])
+@pytest.mark.parametrize("counts", [np.array([1, 2, 3], np.int32), np.array([2, 1, 1], np.int64), np.ones(3, np.int32)])
+def test_an_older_runtime_concatenates_copies(
+    tmp_path: Path, limit: str | None, tiles: bool, counts: npt.NDArray[Any]
+) -> None:
+    """LiteRT below 2.1.3 lacks TILE of int16."""
+    rng = np.random.default_rng(4)
+    shape = [size * int(count) for size, count in zip([1, 4, 5], counts, strict=True)]
+    signature = [-1, *shape[1:]]
+    graph = Graph()
+    x, tiled = graph.input("x", [1, 4, 5], signature=[-1, 4, 5]), graph.tensor("tiled", shape, signature=signature)
+    graph.builtin("TILE", [x, graph.tensor("counts", [3], counts.dtype.type, value=counts)], [tiled])
+    factors = rng.normal(size=signature[-1]).astype(np.float32)
+    y = graph.output("y", shape, signature=signature)
+    graph.builtin("MUL", [tiled, graph.tensor("factors", factors.shape, value=factors)], [y])
+    before = written(tmp_path / "before.tflite", model(graph))
+    samples = [{"x": rng.uniform(-1, 1, (1, 4, 5)).astype(np.float32)} for _ in range(20)]
+    options = litefuse.Quantization("int16", samples=samples, require_integer=True)
+    result = litefuse.quantize(before, options, min_runtime=limit)
+    assert ("TILE" in result.report.op_counts) is tiles
+    assert runtime_of_file(result.path).startswith("LiteRT 2.1.3" if tiles else "LiteRT 1.0")
+    runner = Interpreter(result.path).get_signature_runner()
+    for count in (1, 3, 0, 1):
+        value = rng.uniform(-1, 1, (count, 4, 5)).astype(np.float32)
+        np.testing.assert_allclose(runner(x=value)["y"], np.tile(value, counts) * factors, atol=1e-3)
 
 
 def test_a_runtime_that_lacks_an_op_is_refused(tmp_path: Path) -> None:

@@ -955,3 +955,30 @@ func.func @main(%x: tensor<1x1x9x8xf32>, %v: tensor<1x3x2x4xf32>, %i: tensor<i32
   %3 = "tf.Reshape"(%1, %stored) : (tensor<1x9x2x4xf32>, tensor<4xi32>) -> tensor<1x1x9x8xf32>
   return %3, %2 : tensor<1x1x9x8xf32>, tensor<1x9x2x4xf32>
 }
+
+// -----
+// RUN: simplify
+// Zeros of a shape that is computed for others fill that; nothing is computed for the shape alone.
+// CHECK-LABEL: func.func @zeros_of_a_known_shape
+// CHECK: %[[SIZES:.*]] = "tf.Pack"
+// CHECK: %[[FIRST:.*]] = "tf.Fill"(%[[SIZES]]
+// CHECK: %[[LIKE:.*]] = "tf.Fill"(%[[SIZES]], %{{.*}}) : (tensor<2xi32>, tensor<f32>) -> tensor<?x20xf32>
+// CHECK: %[[OTHER:.*]] = "tf.ZerosLike"(%arg2)
+// CHECK: %[[THREE:.*]] = "tf.Const"() <{value = dense<3> : tensor<1xi32>}>
+// CHECK: %[[STATIC:.*]] = "tf.Fill"(%[[THREE]]
+// CHECK: return %[[FIRST]], %[[LIKE]], %[[OTHER]], %[[STATIC]]
+func.func @zeros_of_a_known_shape(%x: tensor<?x4xf32>, %w: tensor<4x20xf32>, %z: tensor<?x4xf32>, %v: tensor<3xf32>) -> (tensor<?x20xf32>, tensor<?x20xf32>, tensor<?x4xf32>, tensor<3xf32>) {
+  %shape = "tf.Shape"(%x) : (tensor<?x4xf32>) -> tensor<2xi32>
+  %zero = "tf.Const"() {value = dense<0> : tensor<1xi32>} : () -> tensor<1xi32>
+  %one = "tf.Const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
+  %batch = "tf.StridedSlice"(%shape, %zero, %one, %one) {begin_mask = 0 : i64, end_mask = 0 : i64, ellipsis_mask = 0 : i64, new_axis_mask = 0 : i64, shrink_axis_mask = 1 : i64} : (tensor<2xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<i32>
+  %units = "tf.Const"() {value = dense<20> : tensor<i32>} : () -> tensor<i32>
+  %sizes = "tf.Pack"(%batch, %units) {axis = 0 : i64} : (tensor<i32>, tensor<i32>) -> tensor<2xi32>
+  %half = "tf.Const"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %first = "tf.Fill"(%sizes, %half) : (tensor<2xi32>, tensor<f32>) -> tensor<?x20xf32>
+  %product = "tf.MatMul"(%x, %w) {transpose_a = false, transpose_b = false} : (tensor<?x4xf32>, tensor<4x20xf32>) -> tensor<?x20xf32>
+  %like = "tf.ZerosLike"(%product) : (tensor<?x20xf32>) -> tensor<?x20xf32>
+  %other = "tf.ZerosLike"(%z) : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %static = "tf.ZerosLike"(%v) : (tensor<3xf32>) -> tensor<3xf32>
+  return %first, %like, %other, %static : tensor<?x20xf32>, tensor<?x20xf32>, tensor<?x4xf32>, tensor<3xf32>
+}

@@ -127,11 +127,7 @@ def _quantized(
     from litefuse.conversion.quantization.integer_composites import take_conversions_in
     from litefuse.conversion.quantization.post_training import quantize_model
     from litefuse.conversion.quantization.recipe import kept_results
-    from litefuse.conversion.quantization.runtime_forms import (
-        convert_through_float,
-        fuse_activations,
-        limit_selections,
-    )
+    from litefuse.conversion.quantization.runtime_forms import fuse_activations, limit_selections, write_for_older
     from litefuse.conversion.quantization.tables import look_rows_up, separate_shapes
     from litefuse.litert.export.edited_file import Edit, edit_file
 
@@ -165,7 +161,7 @@ def _quantized(
         edit_file(target, lambda model: take_conversions_in(model, is_generated))
         if oldest is None:
             return chosen, difference, instead
-        edit_file(target, partial(convert_through_float, limit=oldest))
+        edit_file(target, partial(write_for_older, limit=oldest))
         with content_of(target) as content:
             newer = newer_ops(content, oldest)
         if not newer:
@@ -245,7 +241,7 @@ def _checked(
 
     assert options.scheme is not None
     if options.require_integer:
-        require_integer(difference.floats, path)
+        require_integer(difference.floats)
     if options.max_error is not None:
         check_difference(difference.error, difference.unchecked, options.max_error, difference.inputs)
     report = reports.QuantizationReport(

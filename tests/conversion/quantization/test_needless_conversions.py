@@ -79,31 +79,6 @@ def test_what_has_no_scale_stays(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize(("dtype", "scales", "moves"), [(np.int8, 1, True), (np.int16, 1, False), (np.int8, 4, False)])
-def test_reversals_move_integers(tmp_path: Path, dtype: Any, scales: int, moves: bool) -> None:
-    """Where they are int8 of one scale; between a reversal and an op that takes floats, conversions stay."""
-    graph = Graph()
-    q, real = integers(graph, graph.input("q", [4], dtype), 0.5), graph.tensor("real", [4])
-    graph.tensors[q][0].quantization.scale = [0.5] * scales
-    reversed_, axis = graph.tensor("reversed", [4]), graph.tensor("axis", [1], np.int32, value=[0])
-    graph.builtin("DEQUANTIZE", [q], [real])
-    graph.builtin("REVERSE_V2", [real, axis], [reversed_])
-    graph.builtin("QUANTIZE", [reversed_], [integers(graph, graph.output("y", [4], np.int8), 0.5)])
-    graph.builtin("SIN", [reversed_], [graph.output("z", [4])])
-    kept = [
-        ("DEQUANTIZE", ["q"], ["real"]),
-        ("REVERSE_V2", ["real", "axis"], ["reversed"]),
-        ("QUANTIZE", ["reversed"], ["y"]),
-    ]
-    moved = [
-        ("REVERSE_V2", ["q", "axis"], ["reversed_int8"]),
-        ("DEQUANTIZE", ["reversed_int8"], ["reversed"]),
-        ("QUANTIZE", ["reversed_int8"], ["y"]),
-    ]
-    expected = [*(moved if moves else kept), ("SIN", ["reversed"], ["z"])]
-    assert joined(tmp_path / "model.tflite", graph) == expected
-
-
 @pytest.mark.parametrize(
     ("scales", "dtype", "also", "once"),
     [

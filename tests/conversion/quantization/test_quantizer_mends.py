@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from litefuse import Quantization, quantize
 from litefuse.conversion.quantization.quantizer_mends import (
     halve_biases,
     mend_rotations,
@@ -15,6 +17,7 @@ from litefuse.conversion.quantization.quantizer_mends import (
     restore_open_shapes,
     share_buffers,
 )
+from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.schema_objects import add_metadata, objects_of
 from tests.conversion.quantization.test_integer_composites import ops_of
 from tests.conversion.quantization.test_needless_conversions import integers
@@ -27,6 +30,42 @@ def loaded(*graphs: Graph) -> Any:
 
 def names(loaded: Any, indices: Any, graph: int = 0) -> list[str]:
     return [loaded.subgraphs[graph].tensors[int(index)].name.decode() for index in indices]
+
+
+@pytest.mark.parametrize("granularity", ["channel", "tensor"])
+@pytest.mark.parametrize(("form", "tolerance"), [("int8", 0.02), ("int16", 2e-4)])
+@pytest.mark.parametrize("kind", ["FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"])
+def test_biases_beyond_int32(tmp_path: Path, kind: str, form: Any, tolerance: float, granularity: Any) -> None:
+    """Small inputs, and weights of a channel near zero, make the steps of biases small; a larger input shares both."""
+    rng = np.random.default_rng(6)
+    bias = np.array([3, -2, 1, 0.5], np.float32)
+    weights: Any = rng.normal(size=(4, 4)).astype(np.float32)
+    if kind == "DEPTHWISE_CONV_2D":
+        weights = np.diag(weights.diagonal())
+    weights[0] *= 1e-9
+    shape, row = ([4, 4], [1, 4]) if kind == "FULLY_CONNECTED" else ([4, 1, 1, 4], [1, 1, 1, 4])
+    stored = weights.diagonal().reshape(row) if kind == "DEPTHWISE_CONV_2D" else weights.reshape(shape)
+    graph = Graph()
+    x, w = graph.input("x", row), graph.tensor("w", stored.shape, value=stored)
+    operands = [x, w, graph.tensor("b", [4], value=bias)]
+    if kind == "TRANSPOSE_CONV":
+        operands = [graph.tensor("size", [4], np.int32, value=row), w, x, operands[2]]
+    options = {} if kind == "FULLY_CONNECTED" else {"strideW": 1, "strideH": 1}
+    graph.builtin(kind, operands, [graph.output("y", row)], **options)
+    large = graph.input("z", row)
+    shared = [large if operand == x else operand for operand in operands]
+    graph.builtin(kind, shared, [graph.output("u", row)], **options)
+    before = tmp_path / "before.tflite"
+    before.write_bytes(model(graph))
+    values = rng.uniform(-1e-4, 1e-4, (30, *row)).astype(np.float32)
+    calls = [{"x": value, "z": value * 1e4} for value in values]
+    chosen = Quantization(form, samples=calls, granularity=granularity)
+    result = quantize(before, chosen)
+    runner = Interpreter(result.path).get_signature_runner()
+    for call in (*calls[:3], calls[0]):
+        results = runner(**call)
+        np.testing.assert_allclose(results["y"], call["x"] @ weights.T + bias, atol=tolerance)
+        np.testing.assert_allclose(results["u"], call["z"] @ weights.T + bias, atol=0.1)
 
 
 _SIGNATURES: list[tuple[Any, bool, Any]] = [

@@ -47,8 +47,6 @@ BIASES = {
     "FULLY_CONNECTED": 2,
     "TRANSPOSE_CONV": 3,
 }
-# What stays in floating point where sizes are open.
-_OF_OPEN_SIZES = frozenset({"BROADCAST_TO", "FILL", "WHILE"})
 _KEPT = "kept in floating point, as requested"
 # Fewer float32 weights than this many bytes do not matter where they are not those of products.
 _SMALL = 4096
@@ -106,8 +104,8 @@ def ops_by_kind(
     return OpsByKind(counts, tuple(floats))
 
 
-def require_integer(ops: Sequence[FloatOp], path: Path | None = None) -> None:
-    """Checks that no ops stay in floating point, for which the open sizes of the model may be the reason.
+def require_integer(ops: Sequence[FloatOp]) -> None:
+    """Checks that no ops stay in floating point.
 
     Raises:
         QuantizationError: Some do not; the message lists them.
@@ -123,24 +121,10 @@ def require_integer(ops: Sequence[FloatOp], path: Path | None = None) -> None:
     ]
     if len(lines) > _LISTED:
         lines[_LISTED:] = [f"  and {len(lines) - _LISTED:,} kinds more"]
-    hint = "Leave out require_integer (on the command line, --require-integer) to convert the model anyway."
-    if path is not None and any(op.op in _OF_OPEN_SIZES for op in ops) and (open_ := _open_inputs(path)):
-        hint = (
-            f"Fix the open sizes of {', '.join(open_)} when you convert: batch=1 (on the command line, --batch 1), or "
-            f"shapes (--shape); loops compute in integers then.\n{hint}"
-        )
     raise QuantizationError(
         f"{count_of(len(ops), 'op')} would not compute in integers throughout:\n" + "\n".join(lines),
-        hint=hint,
+        hint="Leave out require_integer (on the command line, --require-integer) to convert the model anyway.",
     )
-
-
-def _open_inputs(path: Path) -> list[str]:
-    """Returns the names of a model's inputs whose sizes are not all known."""
-    with content_of(path) as content:
-        model = Model(content)
-        inputs = ((one.graph, *named) for one in model.signatures.values() for named in one.inputs.items())
-        return sorted({name for graph, name, index in inputs if None in model.graphs[graph].tensor(index).shape})
 
 
 class _Ops:

@@ -220,6 +220,8 @@ def _carried(body: GraphEditor, ranges: Ranges, bits: int) -> dict[int, Scale]:
     for place in _real_places(body):
         taken, given = int(body.graph.inputs[place]), int(body.graph.outputs[place])
         maker, range_ = body.producer(given), ranges.get(body.name(taken))
+        while maker is not None and (moving := MOVING.get(body.kind(maker))) and moving.handed_on == "all":
+            maker = body.producer(int(maker.inputs[0]))  # an op that becomes one of integers after the loops
         integers = [int(op.outputs[0]) for op in body.consumers(taken) if body.kind(op) == "QUANTIZE"]
         integers += [int(maker.inputs[0])] if maker is not None and body.kind(maker) == "DEQUANTIZE" else []
         low, high = (float(np.ravel(range_[end])[0]) if range_ else math.inf for end in ("min", "max"))

@@ -49,6 +49,7 @@ from litefuse.conversion.quantization.ops_left_in_float import (
     withheld_ops,
 )
 from litefuse.conversion.quantization.quantizer_mends import (
+    fit_biases,
     halve_biases,
     mend_rotations,
     mend_shared_outputs,
@@ -315,6 +316,7 @@ class _RangedModel:
             task.float_layers += lstms.left_because(_NO_INTEGER_LSTM[task.form])
         if task.form == "int16":
             yield task.shrink_lstms
+        yield partial(fit_biases, real=self._model)
         yield from (share_buffers, mend_unread_results, partial(mend_shared_outputs, integers=of_outputs))
         if self._bits is not None:
             yield restore_open_shapes  # of what QUANTIZE makes, which ops will make themselves

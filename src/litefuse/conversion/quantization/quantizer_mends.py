@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
 
+from litefuse.conversion.quantization.float_ops import BIASES
+from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused
 from litefuse.litert.export.editor import GraphEditor, editors_of
 from litefuse.litert.runtime.model_tables import DTYPE_NUMBERS
 from litefuse.litert.runtime.schema_objects import dtype_of, made, set_options
@@ -177,6 +180,58 @@ def _open(graph: GraphEditor, operand: int, before: Any, after: Any) -> bool:
     for tensor, signature in ((before.outputs[0], rows), (after.inputs[0], rows), (after.outputs[0], sizes)):
         graph.tensor(tensor).shapeSignature = list(signature)
     return True
+
+
+# The largest integer of a bias: half of int32, which leaves as much for the products that are added to it.
+_LARGEST_BIAS = 2.0**30
+
+
+def fit_biases(model: Any, real: Any) -> bool:
+    """Gives weights larger steps where a bias would be beyond int32 in steps of the input times those of the weights.
+
+    litert-quantizer cuts such biases off, also those of int64: of gates of small numbers, and of channels with weights
+    near zero. TFLiteConverter does what this does.
+
+    Args:
+        model: The quantized model, as the schema's objects.
+        real: The same in floating point, whose results have the same names.
+    """
+    values = {
+        graph.name(op.outputs[0]): graph.constant(bias) for graph in editors_of(real) for op, bias in _biased(graph)
+    }
+    changed = False
+    for graph in editors_of(model):
+        for op, index in _biased(graph):
+            bias, weights = graph.tensor(index), graph.tensor(op.inputs[1])
+            exact, dtype = values.get(graph.name(op.outputs[0])), dtype_of(bias)
+            if exact is None or dtype not in {"int32", "int64"} or dtype_of(weights) != "int8":
+                continue
+            scales, kernel = np.asarray(bias.quantization.scale, np.float64), graph.constant(op.inputs[1], np.int8)
+            times = np.maximum(np.abs(exact) / scales / _LARGEST_BIAS, 1.0)
+            times = times if len(scales) > 1 else times.max(keepdims=True)
+            if kernel is None or (times == 1.0).all():
+                continue
+            sizes = np.ones(kernel.ndim, np.int64)
+            sizes[weights.quantization.quantizedDimension] = len(times)
+            new = np.rint(kernel / times.reshape(sizes)).astype(np.int8), np.rint(exact / scales / times).astype(dtype)
+            for old, integers in zip((int(op.inputs[1]), index), new, strict=True):
+                made_of = graph.tensor(old).quantization
+                made = graph.add_constant(graph.name(old), integers)
+                graph.tensor(made).quantization = copy(made_of)
+                graph.tensor(made).quantization.scale = (made_of.scale * times).astype(np.float32)
+                graph.replace_input(op, old, made)
+            changed = True
+    if changed:
+        drop_unused(model)
+    return changed
+
+
+def _biased(graph: GraphEditor) -> Iterator[tuple[Any, int]]:
+    """Yields the ops that have a constant bias, with that."""
+    for op in graph.ops or ():
+        place = BIASES.get(graph.kind(op), -1)
+        if 0 < place < len(op.inputs) and graph.is_constant(int(op.inputs[place])):
+            yield op, int(op.inputs[place])
 
 
 #: The positions of the biases of convolutions; their weights are the second operand.

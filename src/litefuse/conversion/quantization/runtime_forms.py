@@ -135,10 +135,12 @@ def _own_scale(scale: Scale, low: float, high: float) -> Scale:
     return Scale(step, round(-lowest / step) - 128)
 
 
-def convert_through_float(model: Any, limit: RuntimeLimit) -> bool:
-    """Converts integers by way of floating point where a runtime lacks the way from one type to the other::
+def write_for_older(model: Any, limit: RuntimeLimit) -> bool:
+    """Writes ops as others where a runtime lacks them for these integers::
 
         %y: int16 = quantize(%x: int8)   -->   %y: int16 = quantize(dequantize(%x))
+        %y: int16 = tile(%x, [1, 2, 3])  -->   %0 = concatenation(%x, %x) {axis = 1}
+                                               %y = concatenation(%0, %0, %0) {axis = 2}
 
     Args:
         model: The quantized model, as the schema's objects.
@@ -146,15 +148,39 @@ def convert_through_float(model: Any, limit: RuntimeLimit) -> bool:
     """
     changed = False
     for graph in editors_of(model):
-        for op in [op for op in graph.ops or () if graph.kind(op) == "QUANTIZE"]:
-            source = int(op.inputs[0])
-            operand, result = (dtype_of(graph.tensor(index)).upper() for index in (source, int(op.outputs[0])))
-            if not limit.has(first_runtime("QUANTIZE", 1, (operand, result))):
-                real = graph.add_tensor(f"{graph.name(source)}_float32", graph.shape(source), "float32")
-                graph.add_op(op, "DEQUANTIZE", [source], [real])
-                op.inputs = [real]
-                changed = True
+        for op in [*(graph.ops or ())]:
+            if (write := _OLDER_FORMS.get(graph.kind(op))) is not None:
+                types = dtype_of(graph.tensor(op.inputs[0])).upper(), dtype_of(graph.tensor(op.outputs[0])).upper()
+                has = limit.has(first_runtime(graph.kind(op), model.operatorCodes[op.opcodeIndex].version, types))
+                changed = (not has and write(graph, op)) or changed
     return changed
+
+
+def _convert_through_float(graph: GraphEditor, op: Any) -> bool:
+    source = int(op.inputs[0])
+    real = graph.add_tensor(f"{graph.name(source)}_float32", graph.shape(source), "float32")
+    graph.add_op(op, "DEQUANTIZE", [source], [real])
+    op.inputs = [real]
+    return True
+
+
+def _concatenate_copies(graph: GraphEditor, op: Any) -> bool:
+    (value, repeats), result = map(int, op.inputs), int(op.outputs[0])
+    counts, dtype = graph.constant(repeats, dtype_of(graph.tensor(repeats))), dtype_of(graph.tensor(value))
+    if counts is None or 0 in counts:
+        return False
+    axes = [axis for axis, count in enumerate(counts) if count > 1] or [0]
+    for axis in axes:
+        operands, sizes = [value] * int(counts[axis]), [*graph.shape(value)]
+        sizes[axis] = max(sizes[axis] * len(operands), -1)
+        name, scale = f"{graph.name(result)}_{axis}", graph.scale(value)
+        value = result if axis == axes[-1] else graph.add_tensor(name, sizes, dtype, scale)
+        set_options(graph.add_op(op, "CONCATENATION", operands, [value]), made("ConcatenationOptions", axis=axis))
+    graph.remove_op(op)
+    return True
+
+
+_OLDER_FORMS = {"QUANTIZE": _convert_through_float, "TILE": _concatenate_copies}
 
 
 def write_for_micro(model: Any) -> bool:

@@ -417,6 +417,23 @@ def _range_of_integers(editor: Editor, node: Node) -> int | None:
     return editor.add(node, "Cast", [integers], result, {"Truncate": False})
 
 
+def _fill_known_sizes(editor: Editor, node: Node) -> int | None:
+    """Fills a shape that is known, or that the model computes anyway, so that nothing is computed for its shape alone::
+
+        %y = tf.ZerosLike(%x : tensor<?x20xf32>)   -->   %y = tf.Fill(%before, 0.0)
+
+    Such are the outputs of a first step that Keras computes for the zeros before a masked sequence.
+    """
+    result = editor.tensor(node.results[0])
+    if result.shape is None or None in result.shape or result.dtype not in {"f16", "f32"}:
+        return None
+    sizes = array_of(result.shape, [len(result.shape)])
+    before = editor.integers(node, sizes) if is_known(sizes) else editor.arithmetic.get(arithmetic_key("i32", sizes))
+    if before is None:
+        return None
+    return editor.add(node, "Fill", [editor.resolve(before), editor.zeros(node, node.results[0], ())], result, {})
+
+
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
     **dict.fromkeys(_REDUCTIONS, _same_shape),
     "BroadcastTo": _same_shape,
@@ -437,5 +454,6 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "Sum": _sum,
     "Tile": _same_shape,
     "Transpose": _permutation,
+    "ZerosLike": _fill_known_sizes,
 }
 """The simplifications by the ops' names."""

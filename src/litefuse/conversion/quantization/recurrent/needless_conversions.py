@@ -15,9 +15,6 @@ def join_integers(graph: GraphEditor) -> None:
     %r = quantize(%f)      -->   %q, or quantize(%q) if its scale or dtype is another
     """
     for op in [*graph.ops]:
-        if graph.kind(op) == "REVERSE_V2":
-            _move_integers(graph, op)
-    for op in [*graph.ops]:
         if graph.kind(op) != "QUANTIZE":
             continue
         producer = graph.producer(op.inputs[0])
@@ -35,23 +32,6 @@ def join_integers(graph: GraphEditor) -> None:
         if graph.kind(op) == "UNPACK":
             _rescale_once(graph, op)
     _drop_ops(graph)
-
-
-def _move_integers(graph: GraphEditor, op: Any) -> None:
-    """Lets an op that only moves elements, and that litert-quantizer does not know, move integers::
-
-    %r = reverse(dequantize(%q))   -->   %r = dequantize(reverse(%q))
-    """
-    producer = graph.producer(op.inputs[0])
-    if producer is None or graph.kind(producer) != "DEQUANTIZE":
-        return
-    source, result = int(producer.inputs[0]), int(op.outputs[0])
-    scale = graph.scale(source)
-    if scale is None or not graph.is_type(source, "int8"):
-        return
-    moved = graph.add_tensor(f"{graph.name(result)}_int8", graph.shape(result), "int8", scale)
-    op.inputs, op.outputs = [source, *op.inputs[1:]], [moved]
-    graph.add_op(graph.after(op), "DEQUANTIZE", [moved], [result])
 
 
 def _rescale_once(graph: GraphEditor, op: Any) -> None:
