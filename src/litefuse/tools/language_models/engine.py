@@ -27,7 +27,7 @@ class EngineJob:
         prompts: The prompts to write behind, greedily and without the template of conversations.
         texts: The texts to encode.
         tokens: The tokens to decode.
-        enough: How many tokens are enough behind each prompt; a few more may come. None: to the end.
+        enough: How many tokens to write behind each prompt at most; None: to the end.
     """
 
     bundle: Path
@@ -82,11 +82,13 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
                 announce("run the model")
                 for prompt in job.prompts:
                     begun = time.perf_counter()
-                    with engine.create_session(apply_prompt_template=False, sampler_config=greedy) as session:
+                    with engine.create_session(
+                        apply_prompt_template=False, sampler_config=greedy, max_output_tokens=job.enough
+                    ) as session:
                         refused = f"a prompt of {len(engine.tokenize(prompt)):,} tokens in a context of {context:,}: "
                         session.run_prefill([prompt])
                         refused = ""
-                        answers.written.append(_written(session, job.enough))
+                        answers.written.append(session.run_decode().texts[0])
                     answers.seconds.append(time.perf_counter() - begun)
                 answers.encoded.extend(list(engine.tokenize(text)) for text in job.texts)
                 answers.decoded.extend(engine.detokenize(list(tokens)) for tokens in job.tokens)
@@ -95,12 +97,3 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
                 f"LiteRT-LM's engine refuses {refused or 'it: '}{error}", where=str(job.bundle)
             ) from error
     return answers
-
-
-def _written(session: Any, enough: int | None) -> str:
-    parts: list[str] = []
-    for part in session.run_decode_async():  # of one token or more
-        parts.append(part.texts[0])
-        if len(parts) == enough:
-            session.cancel_process()
-    return "".join(parts)
