@@ -9,7 +9,6 @@ from litefuse.conversion.verify.verification import OutputVerdict, Verification
 from litefuse.errors import LitefuseError
 from litefuse.frontends.language_models.files import in_keras
 from litefuse.frontends.language_models.reference import Reference, ReferenceJob, ask_keras
-from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 from litefuse.tools.language_models.bundle import read_bundle
@@ -40,21 +39,18 @@ def verify_bundle(
         LitefuseError: One of them cannot be read or run, or a package is missing.
     """
     bundle = read_bundle(path)
-    with make_temporary_folder() as temporary:
-        folder = Path(temporary)
-        model = bundle.write_model(folder)
-        keys = [signature.key for signature in inspect_litert_model(model).signatures]
-        chunk = max((int(key.rpartition("_")[2]) for key in keys if key.startswith("prefill_")), default=1)
+    with make_temporary_folder() as folder, bundle.opened() as model:
+        chunk = model.chunk
         first = len(bundle.start) + 1
         lengths = sorted({first, chunk, chunk + 1, chunk + 2, 2 * chunk + 3, bundle.context - 8})
-        job = ReferenceJob(original.absolute(), folder, bundle.context, lengths, _WRITTEN)
+        job = ReferenceJob(original.absolute(), Path(folder), bundle.context, lengths, _WRITTEN)
         reference: Reference = in_keras(ask_keras, job, original, on_step)
         ends = [tokens[0] for tokens in bundle.stop if len(tokens) == 1]
         prompts = [ForcedPrompt(prompt.tokens, prompt.written, ends, prompt.logits) for prompt in reference.prompts]
         if not prompts:
             raise LitefuseError("the bundle's context leaves no space for prompts", where=str(path))
         target = f"{compare_steps.__module__}:{compare_steps.__name__}"
-        steps: list[ComparedPrompt] = run_alone(target, StepsJob(model, prompts), environment={}, announce=on_step)
+        steps: list[ComparedPrompt] = run_alone(target, StepsJob(model.path, prompts), environment={}, announce=on_step)
         alone = list(dict.fromkeys(token for step in steps for token in step.written))
         decoding = [*reference.encoded, *(step.written for step in steps), *([token] for token in alone)]
         texts = [prompt.text for prompt in reference.prompts]
