@@ -80,12 +80,16 @@ class Reference(NamedTuple):
         encoded: The tokens of each text.
         decoded: The text of the tokens of each.
         prompts: The prompts.
+        start: The tokens that stand before each prompt.
+        stop: The tokens that end a text.
     """
 
     texts: list[str]
     encoded: list[tuple[int, ...]]
     decoded: list[str]
     prompts: list[WrittenPrompt]
+    start: tuple[int, ...]
+    stop: tuple[int, ...]
 
 
 def ask_keras(job: ReferenceJob, announce: Callable[[str], None]) -> Reference:
@@ -108,7 +112,7 @@ def ask_keras(job: ReferenceJob, announce: Callable[[str], None]) -> Reference:
         for length in job.lengths
         if start < length < job.context
     ]
-    return Reference(texts, encoded, decoded, prompts)
+    return Reference(texts, encoded, decoded, prompts, tuple(decoder.start), tuple(decoder.stop))
 
 
 def _pieces(tokenizer: Any, chance: random.Random) -> list[str]:

@@ -24,9 +24,10 @@ def verify_bundle(
 ) -> Verification:
     """Compares a bundle with the model in Keras Hub that it was made of.
 
-    Its tokenizer must encode and decode texts in many scripts, and pieces of the vocabulary, as Keras Hub's does. After
-    prompts of one token, at the border of a chunk, of several chunks, and near the end of the context, its logits must
-    be the model's; and LiteRT-LM's engine must write what these say.
+    Its start and stop tokens must be those of the model. Its tokenizer must encode and decode texts in many scripts,
+    and pieces of the vocabulary, as Keras Hub's does. After prompts of one token, at the border of a chunk, of several
+    chunks, and near the end of the context, its logits must be the model's; and LiteRT-LM's engine must write what
+    these say.
 
     Args:
         path: The bundle.
@@ -55,7 +56,13 @@ def verify_bundle(
         decoding = [*reference.encoded, *(step.written for step in steps), *([token] for token in alone)]
         texts = [prompt.text for prompt in reference.prompts]
         answers = ask_engine(EngineJob(path, texts, reference.texts, decoding, _WRITTEN))
-    outputs = [*_tokenizer(reference, answers)]
+    marks = reference.start, {(token,) for token in reference.stop}
+    told = f"{bundle.start} and {sorted(bundle.stop)}, not {marks[0]} and {sorted(marks[1])}"
+    same = (bundle.start, {*bundle.stop}) == marks
+    outputs = [
+        *_tokenizer(reference, answers),
+        _verdict("metadata", "start and stop tokens", (2, "int32"), float(not same), 0, 0.0, "" if same else told),
+    ]
     tolerance = _TOLERANCE if max_error is None else max_error
     written = answers.decoded[len(reference.texts) :]
     # The engine gives texts up to a null character.
