@@ -31,7 +31,7 @@ def test_what_is_packed_is_read(tmp_path: Path) -> None:
     assert is_bundle(path)
     assert (bundle.context, bundle.start, bundle.stop, bundle.model_type) == (64, (7, 8), ((3,), (4,)), "qwen3")
     with bundle.opened() as model:
-        assert (model.path.name, model.path.read_bytes()) == ("made.tflite", b"a model" * 1000)
+        assert (model.name, model.read_bytes()) == ("made.tflite", b"a model" * 1000)
 
 
 def test_a_damaged_bundle_is_told(tmp_path: Path) -> None:

@@ -217,16 +217,9 @@ def _other_cache(*shapes: tuple[int, ...]) -> LitefuseError:
 
 
 def _step(keras: Any, causal_lm: Any, *, in_pairs: bool, heads_first: bool, masked: bool) -> _Step:
-    """Returns the step of a model.
+    """Returns the step of a model whose cache is in pairs, or one tensor ``[batch, layers, 2, rows, heads, size]``.
 
-    Its cache is a pair of tensors for each layer, or one of shape ``[batch, layers, 2, rows, heads, size]``.
-
-    Args:
-        keras: The package.
-        causal_lm: The model.
-        in_pairs: Which of these it is.
-        heads_first: Whether heads come before rows.
-        masked: Whether the model is told that no row is padding.
+    Heads may come before rows there. With ``masked``, the model is told that no row is padding.
     """
     ops, dtype = keras.ops, causal_lm.compute_dtype
 

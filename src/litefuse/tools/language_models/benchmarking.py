@@ -17,15 +17,12 @@ from litefuse.tools.environment.machine import cores, processor, versions
 from litefuse.tools.language_models.bundle import read_bundle
 from litefuse.tools.language_models.engine import engine_package, in_engine
 
-# How many tokens are written; at least so many where the context has space for few.
-_WRITTEN, _LEAST = 64, 16
+# The tokens of a prompt and those written behind it; of these, at least as many in a short context.
+_PROMPT, _WRITTEN, _LEAST = 128, 64, 16
 
 
 class _Runs(NamedTuple):
-    """Runs of the engine: a prompt of so many tokens in chunks of a signature, and tokens behind it."""
-
     bundle: Path
-    signature: str
     prompt: int
     written: int
     threads: int
@@ -34,27 +31,17 @@ class _Runs(NamedTuple):
 
 
 def benchmark_bundle(path: Path, *, threads: int, repeat: int, seconds: float) -> Benchmark:
-    """Measures the engine with a bundle: prompts that fill the largest ``prefill`` signature, and the tokens behind.
+    """Measures the engine with a bundle: the time of a prompt as ``prefill``, and of a token behind it as ``decode``.
 
-    A first run, which packs the weights, does not count. The measurement of the ``prefill`` signature has the time of
-    a prompt, that of ``decode`` the time of a token: the mean of each run.
-
-    Args:
-        path: The bundle.
-        threads: How many threads the engine uses.
-        repeat: The largest number of runs.
-        seconds: How long they may take.
+    A first run, which packs the weights, does not count. Then come at most ``repeat`` runs within so many seconds.
 
     Raises:
         LitefuseError: It cannot be read or run, or a package is missing.
     """
-    bundle = read_bundle(path)
-    with bundle.opened() as model:
-        chunk = model.chunk
-    prompt = max(1, min(chunk, bundle.context - _LEAST - 1))
-    written = max(1, min(_WRITTEN, bundle.context - prompt - 1))
-    job = _Runs(path.absolute(), f"prefill_{chunk}", prompt, written, threads, repeat, seconds)
-    return in_engine(measure_engine, job, path)
+    context = read_bundle(path).context
+    prompt = max(1, min(_PROMPT, context - _LEAST - 1))
+    written = max(1, min(_WRITTEN, context - prompt - 1))
+    return in_engine(measure_engine, _Runs(path.absolute(), prompt, written, threads, repeat, seconds), path)
 
 
 def measure_engine(job: _Runs, announce: Callable[[str], None]) -> Benchmark:
@@ -63,50 +50,47 @@ def measure_engine(job: _Runs, announce: Callable[[str], None]) -> Benchmark:
     announce("measure")
     before, runs, begun = Resident.now(reset=True), [], time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
-        runner = package.Benchmark(
-            str(job.bundle),
-            package.Backend.CPU(thread_count=job.threads),
-            prefill_tokens=job.prompt,
-            decode_tokens=job.written,
-            cache_dir=cache,
-        )
+        backend = package.Backend.CPU(thread_count=job.threads)
+        runner = package.Benchmark(str(job.bundle), backend, job.prompt, job.written, cache_dir=cache)
         while len(runs) < 2 or (len(runs) <= job.repeat and time.perf_counter() - begun < job.seconds):
+            begun = time.perf_counter() if len(runs) == 1 else begun
             try:
                 runs.append(runner.run())
             except RuntimeError as error:
                 raise InterpreterError(f"LiteRT-LM's engine refuses it: {error}", where=str(job.bundle)) from error
-            if len(runs) == 1:
-                begun = time.perf_counter()
-    after, first = Resident.now(), runs.pop(0)
+    after, cold = Resident.now(), runs.pop(0)
     memory = Memory(job.bundle.stat().st_size, growth(before.total, after.peak), growth(before.private, after.private))
-    first_token = Latency.of([run.time_to_first_token_in_second for run in runs]).p50
 
     def measured(key: str, length: int, times: Callable[[Any], float], note: str) -> Measurement:
-        known = job.threads, True, first.init_time_in_second, times(first), Latency.of([*map(times, runs)]), memory
+        known = job.threads, True, cold.init_time_in_second, times(cold), Latency.of([*map(times, runs)]), memory
         inputs = (Input("tokens", "int32", (1, length)),)
         return Measurement(str(job.bundle), key, inputs, True, *known, notes=(note,))
 
-    prefill = measured(
-        job.signature,
-        job.prompt,
-        lambda run: run.last_prefill_token_count / run.last_prefill_tokens_per_second,
-        f"the first token comes after {time_text(first_token)}",
+    first_token = time_text(Latency.of([run.time_to_first_token_in_second for run in runs]).p50)
+    parts = (
+        measured(
+            "prefill",
+            job.prompt,
+            lambda run: run.last_prefill_token_count / run.last_prefill_tokens_per_second,
+            f"the first token comes after {first_token}",
+        ),
+        measured(
+            "decode",
+            1,
+            lambda run: 1 / run.last_decode_tokens_per_second,
+            f"the mean of {cold.last_decode_token_count:,} tokens",
+        ),
     )
-    note = f"the mean of {first.last_decode_token_count:,} tokens"
-    decode = measured("decode", 1, lambda run: 1 / run.last_decode_tokens_per_second, note)
-    return Benchmark((prefill, decode), cpu=processor(), cores=cores(), versions=versions())
+    return Benchmark(parts, cpu=processor(), cores=cores(), versions=versions())
 
 
 def language_sections(benchmark: Benchmark) -> list[Section]:
     """Returns the section of a benchmark of a bundle."""
     prefill, decode = benchmark.measurements
-    count, peak = prefill.inputs[0].shape[1], decode.memory.peak
+    count, peak, runs = prefill.inputs[0].shape[1], decode.memory.peak, count_of(decode.warm.count, "run")
     rows = [
         ("prefill", f"{time_text(prefill.seconds)} for {count_of(count, 'token')}; {prefill.notes[0]}"),
-        (
-            "decode",
-            f"{time_text(decode.seconds)} a token, {decode.notes[0]}; medians of {count_of(decode.warm.count, 'run')}",
-        ),
+        ("decode", f"{time_text(decode.seconds)} a token, {decode.notes[0]}; medians of {runs}"),
         ("load", time_text(decode.load)),
         *([] if peak is None else [("memory", f"{count_of(peak, 'byte')} at most")]),
         *machine_rows(benchmark),

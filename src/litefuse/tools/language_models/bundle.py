@@ -14,15 +14,13 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.language_models.files import Parts
 from litefuse.frontends.language_models.tokenizers import HUGGING_FACE
 from litefuse.frontends.writer import describe_error
-from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.support.files.readable import check_file
 from litefuse.support.files.temporary import make_temporary_folder
-from litefuse.support.report.sections import Section
+from litefuse.support.report.sections import Section, count_of
 from litefuse.tools.language_models import is_bundle
 from litefuse.version import __version__
 
 INSTALL = "pip install 'litefuse[lm]'"
-_MODEL = "TFLiteModel"
 _PIECE = 1 << 20
 
 
@@ -55,23 +53,6 @@ class BundleSection(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BundleModel:
-    """The LiteRT model of a bundle.
-
-    Attributes:
-        path: Its file.
-    """
-
-    path: Path
-
-    @property
-    def chunk(self) -> int:
-        """How many tokens of a prompt the largest of its signatures takes."""
-        keys = [signature.key for signature in inspect_litert_model(self.path).signatures]
-        return max((int(key.rpartition("_")[2]) for key in keys if key.startswith("prefill_")), default=1)
-
-
-@dataclass(frozen=True)
 class Bundle:
     """A bundle that was read.
 
@@ -92,22 +73,20 @@ class Bundle:
     model_type: str
 
     @contextmanager
-    def opened(self) -> Generator[BundleModel]:
+    def opened(self) -> Generator[Path]:
         """Yields the LiteRT model, in a temporary file that has its name."""
-        section = self._section(_MODEL)
+        sections = [section for section in self.sections if section.kind == "TFLiteModel"]
+        if len(sections) != 1:
+            raise LitefuseError(
+                f"the bundle has {count_of(len(sections), 'LiteRT model')}, not one", where=str(self.path)
+            )
         with make_temporary_folder() as folder:
             path = Path(folder, f"{self.path.stem}.tflite")
             with self.path.open("rb") as bundle, path.open("wb") as file:
-                bundle.seek(section.begin)
-                for left in range(section.size, 0, -_PIECE):
+                bundle.seek(sections[0].begin)
+                for left in range(sections[0].size, 0, -_PIECE):
                     file.write(bundle.read(min(left, _PIECE)))
-            yield BundleModel(path)
-
-    def _section(self, kind: str) -> BundleSection:
-        of_kind = [section for section in self.sections if section.kind == kind]
-        if len(of_kind) != 1:
-            raise LitefuseError(f"the bundle has {len(of_kind)} sections {kind}, not one", where=str(self.path))
-        return of_kind[0]
+            yield path
 
 
 def check_builder() -> Any:
@@ -220,7 +199,7 @@ def opened_model(path: Path) -> Generator[tuple[Path, list[Section]]]:
         return
     bundle = read_bundle(path)
     with bundle.opened() as model:
-        yield model.path, [_section_of(bundle)]
+        yield model, [_section_of(bundle)]
 
 
 def _section_of(bundle: Bundle) -> Section:

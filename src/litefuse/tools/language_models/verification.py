@@ -9,11 +9,12 @@ from litefuse.conversion.verify.verification import OutputVerdict, Verification
 from litefuse.errors import LitefuseError
 from litefuse.frontends.language_models.files import in_keras
 from litefuse.frontends.language_models.reference import Reference, ReferenceJob, ask_keras
+from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 from litefuse.tools.language_models.bundle import read_bundle
 from litefuse.tools.language_models.engine import Answers, EngineJob, ask_engine
-from litefuse.tools.language_models.steps import ComparedPrompt, ForcedPrompt, StepsJob, compare_steps
+from litefuse.tools.language_models.steps import ComparedPrompt, ForcedPrompt, compare_steps
 
 _WRITTEN = 32
 _TOLERANCE = 1e-3
@@ -41,7 +42,8 @@ def verify_bundle(
     """
     bundle = read_bundle(path)
     with make_temporary_folder() as folder, bundle.opened() as model:
-        chunk = model.chunk
+        keys = [signature.key for signature in inspect_litert_model(model).signatures]
+        chunk = max((int(key.rpartition("_")[2]) for key in keys if key.startswith("prefill_")), default=1)
         first = len(bundle.start) + 1
         lengths = sorted({first, chunk, chunk + 1, chunk + 2, 2 * chunk + 3, bundle.context - 8})
         job = ReferenceJob(original.absolute(), Path(folder), bundle.context, lengths, _WRITTEN)
@@ -51,7 +53,7 @@ def verify_bundle(
         if not prompts:
             raise LitefuseError("the bundle's context leaves no space for prompts", where=str(path))
         target = f"{compare_steps.__module__}:{compare_steps.__name__}"
-        steps: list[ComparedPrompt] = run_alone(target, StepsJob(model.path, prompts), environment={}, announce=on_step)
+        steps: list[ComparedPrompt] = run_alone(target, (model, prompts), environment={}, announce=on_step)
         alone = list(dict.fromkeys(token for step in steps for token in step.written))
         decoding = [*reference.encoded, *(step.written for step in steps), *([token] for token in alone)]
         texts = [prompt.text for prompt in reference.prompts]
@@ -83,6 +85,11 @@ def verify_bundle(
             ),
             _text(f"text {after}", written[number - 1], answers.written[number - 1], number, ended=ended),
         ]
+    equal, count = sum(step.equal for step in steps), sum(len(prompt.written) for prompt in reference.prompts)
+    if count:
+        told = f"{equal} of {count} are the model's, {equal / count:.1%}"
+        allowed = 0.0 if max_error is None else 1.0
+        outputs.append(_verdict("decode", "tokens in all", (count, "int32"), 1 - equal / count, 0, allowed, told))
     return Verification(str(path), str(original), tolerance, len(prompts), tuple(outputs))
 
 
