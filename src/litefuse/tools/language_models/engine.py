@@ -101,7 +101,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
                         refused = f"a prompt of {len(engine.tokenize(prompt)):,} tokens in a context of {context:,}: "
                         session.run_prefill([prompt])
                         refused = ""
-                        answers.written.append(session.run_decode().texts[0])
+                        answers.written.append("".join(session.run_decode().texts))
                     answers.seconds.append(time.perf_counter() - begun)
                 answers.encoded.extend(list(engine.tokenize(text)) for text in job.texts)
                 answers.decoded.extend(engine.detokenize(list(tokens)) for tokens in job.tokens)

@@ -65,7 +65,13 @@ def verify_bundle(
         *_tokenizer(reference, answers),
         _verdict("metadata", "start and stop tokens", (2, "int32"), float(not same), 0, 0.0, "" if same else told),
     ]
-    tolerance = _TOLERANCE if max_error is None else max_error
+    tolerance, allowed = (_TOLERANCE, 0.0) if max_error is None else (max_error, 1.0)
+
+    def tokens(name: str, equal: int, count: int, number: int = 0) -> OutputVerdict:
+        share = equal / max(count, 1)
+        told = f"{equal} of {count} are the model's, {share:.1%}"
+        return _verdict("decode", name, (count, "int32"), 1 - share if count else 0.0, number, allowed, told)
+
     written = answers.decoded[len(reference.texts) :]
     # The engine gives texts up to a null character.
     silent = {token for token, text in zip(alone, written[len(steps) :], strict=True) if not text}
@@ -74,22 +80,11 @@ def verify_bundle(
         ended = step.ended and not silent & {*step.written}
         outputs += [
             _verdict("decode", f"logits {after}", (count, "float32"), step.error, number, tolerance),
-            _verdict(
-                "decode",
-                f"tokens {after}",
-                (count, "int32"),
-                1 - step.equal / count if count else 0.0,
-                number,
-                0.0 if max_error is None else 1.0,
-                f"{step.equal} of {count} are the model's",
-            ),
+            tokens(f"tokens {after}", step.equal, count, number),
             _text(f"text {after}", written[number - 1], answers.written[number - 1], number, ended=ended),
         ]
-    equal, count = sum(step.equal for step in steps), sum(len(prompt.written) for prompt in reference.prompts)
-    if count:
-        told = f"{equal} of {count} are the model's, {equal / count:.1%}"
-        allowed = 0.0 if max_error is None else 1.0
-        outputs.append(_verdict("decode", "tokens in all", (count, "int32"), 1 - equal / count, 0, allowed, told))
+    count = sum(len(prompt.written) for prompt in reference.prompts)
+    outputs.append(tokens("tokens in all", sum(step.equal for step in steps), count))
     return Verification(str(path), str(original), tolerance, len(prompts), tuple(outputs))
 
 
