@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
-from litert_lm_builder.runtime.proto import llm_metadata_pb2
 
 import litefuse
 from litefuse.tools.cli.app import app
@@ -73,7 +73,8 @@ def test_a_wrong_start_token_differs(bundles: Callable[[str], Path], tmp_path: P
     content = bytearray(right.read_bytes())
     section = next(part for part in read_bundle(right).sections if part.kind == "LlmMetadataProto")
     place = slice(section.begin, section.begin + section.size)
-    metadata = llm_metadata_pb2.LlmMetadata.FromString(bytes(content[place]))
+    messages: Any = importlib.import_module("litert_lm_builder.runtime.proto.llm_metadata_pb2")
+    metadata = messages.LlmMetadata.FromString(bytes(content[place]))
     metadata.start_token.token_ids.ids[0] -= 1
     content[place] = metadata.SerializeToString()
     wrong.write_bytes(content)

@@ -48,7 +48,8 @@ def measure_engine(job: _Runs, announce: Callable[[str], None]) -> Benchmark:
     """Entry point of the engine's process."""
     package = engine_package()
     announce("measure")
-    before, runs, begun = Resident.now(reset=True), [], time.perf_counter()
+    runs: list[Any] = []
+    before, begun = Resident.now(reset=True), time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
         backend = package.Backend.CPU(thread_count=job.threads)
         runner = package.Benchmark(str(job.bundle), backend, job.prompt, job.written, cache_dir=cache)
