@@ -65,6 +65,7 @@ def test_options_that_mean_the_same() -> None:
     assert LanguageModel(prefill="128,32").prefill == LanguageModel(prefill=(128, 32, 128)).prefill == (128, 32)
     int4 = LanguageModel(quantize="int4").quantize
     assert (int4.form, int4.weight_bits, int4.block_size) == ("dynamic", 4, 32)
+    assert LanguageModel(quantize="auto").quantize.max_error == 0.1
 
 
 @pytest.mark.parametrize("content", ['{"no": "model"}', "{", '["model"]', '{"model": {}, "a": "' + "x" * 70])
