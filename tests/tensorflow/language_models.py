@@ -44,7 +44,7 @@ def made(family: str, change: str = "") -> Any:
         change: What differs from the model without a change: a key of ``CHANGES``.
     """
     models: Any = importlib.import_module("keras_hub.models")
-    arguments = {"rope_max_wavelength": 5000} if change == "another rotary base" else {}
+    arguments = _ARGUMENTS.get(change, {})
     causal_lm = FAMILIES[family](models, merges=change == "another merge", **arguments)
     random = np.random.default_rng(3)
     for weight in causal_lm.weights:
@@ -109,10 +109,46 @@ def paired(models: Any, *, merges: bool, **arguments: Any) -> Any:
         head_dim=8,
         use_query_key_norm=True,
         use_sliding_window_attention=True,
-        sliding_window_size=8,
-        **arguments,
+        **{"sliding_window_size": 8, **arguments},
     )
     return models.Gemma3CausalLM(models.Gemma3CausalLMPreprocessor(tokenizer, sequence_length=LENGTH), backbone)
+
+
+def shared(models: Any, *, merges: bool, **arguments: Any) -> Any:
+    """A Gemma 3n: one tensor with heads before rows, of which layers share caches; masks as long as the tokens."""
+    assert not merges
+    tokenizer = models.Gemma3nTokenizer(
+        _sentence_pieces(
+            *(f"<{name}_soft_token>" for name in ("image", "audio")),
+            *(f"<{end}_of_{name}>" for name in ("image", "audio") for end in ("start", "end")),
+            "<mask>",
+            "[multimodal]",
+        )
+    )
+    size = tokenizer.vocabulary_size()
+    backbone = models.Gemma3nBackbone(
+        text_vocab_size=size,
+        text_hidden_size=16,
+        num_hidden_layers=4,
+        pad_token_id=0,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=8,
+        intermediate_size=[32] * 4,
+        hidden_activation="gelu_approximate",
+        layer_types=["sliding_attention", "full_attention"] * 2,
+        sliding_window=8,
+        rope_theta=1e6,
+        max_position_embeddings=512,
+        vocab_size_per_layer_input=size,
+        hidden_size_per_layer_input=4,
+        altup_num_inputs=2,
+        laurel_rank=2,
+        num_kv_shared_layers=2,
+        **arguments,
+    )
+    preprocessor = models.Gemma3nCausalLMPreprocessor(tokenizer, sequence_length=LENGTH)
+    return models.Gemma3nCausalLM(preprocessor, backbone)
 
 
 def positioned(models: Any, *, merges: bool, **arguments: Any) -> Any:
@@ -122,7 +158,7 @@ def positioned(models: Any, *, merges: bool, **arguments: Any) -> Any:
     return models.GPT2CausalLM(backbone, models.GPT2CausalLMPreprocessor(tokenizer, sequence_length=LENGTH))
 
 
-FAMILIES: dict[str, Callable[..., Any]] = {each.__name__: each for each in (stacked, paired, positioned)}
+FAMILIES: dict[str, Callable[..., Any]] = {each.__name__: each for each in (stacked, paired, shared, positioned)}
 
 
 def _swap_layers(causal_lm: Any) -> None:
@@ -135,7 +171,9 @@ CHANGES: dict[str, Callable[[Any], None]] = {
     "swapped layers": _swap_layers,
     "another rotary base": lambda _: None,
     "another merge": lambda _: None,
+    "another window": lambda _: None,
 }
+_ARGUMENTS = {"another rotary base": {"rope_max_wavelength": 5000}, "another window": {"sliding_window_size": 7}}
 
 
 def _byte_pairs(*, other: bool) -> tuple[dict[str, int], list[str]]:
@@ -156,7 +194,7 @@ def _byte_pairs(*, other: bool) -> tuple[dict[str, int], list[str]]:
     return vocabulary, merges
 
 
-def _sentence_pieces() -> bytes:
+def _sentence_pieces(*symbols: str) -> bytes:
     trainer: Any = importlib.import_module("sentencepiece").SentencePieceTrainer
     written = io.BytesIO()
     trainer.train(
@@ -175,6 +213,6 @@ def _sentence_pieces() -> bytes:
         eos_piece="<eos>",
         bos_piece="<bos>",
         unk_piece="<unk>",
-        user_defined_symbols=["<start_of_turn>", "<end_of_turn>"],
+        user_defined_symbols=["<start_of_turn>", "<end_of_turn>", *symbols],
     )
     return written.getvalue()

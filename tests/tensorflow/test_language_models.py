@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
@@ -25,15 +29,27 @@ def saved(tensorflow: TensorFlow, path: Path, family: str, change: str = "") -> 
     return path
 
 
+@pytest.fixture(scope="module")
+def bundles(tensorflow: TensorFlow, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Makes a bundle of a family, once, beside the model: a preset's folder for one, files for the others."""
+
+    @functools.cache
+    def bundle(family: str) -> Path:
+        folder = tmp_path_factory.mktemp(family)
+        model = saved(tensorflow, folder / ("model" if family == "paired" else "model.keras"), family)
+        return litefuse.language_model(model, prefill=language_models.CHUNK).save(folder / "modèle.litertlm")
+
+    return bundle
+
+
 @pytest.mark.parametrize("family", language_models.FAMILIES)
-def test_the_engine_writes_what_keras_writes(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
-    # A preset's folder for one, files for the others.
-    model = saved(tensorflow, tmp_path / ("model" if family == "paired" else "model.keras"), family)
-    bundle = litefuse.language_model(model, prefill=language_models.CHUNK).save(tmp_path / "modèle.litertlm")
+def test_the_engine_writes_what_keras_writes(bundles: Callable[[str], Path], family: str) -> None:
+    bundle = bundles(family)
+    (model,) = bundle.parent.glob("model*")
     verification = verify_bundle(bundle, model)
     assert verification.ok, verification
     assert verification.calls >= 5
-    assert len(verification.outputs) == 2 + 3 * verification.calls
+    assert len(verification.outputs) == 4 + 3 * verification.calls
     assert verification.error < 1e-4
     context = read_bundle(bundle).context
     assert context == (
@@ -42,12 +58,28 @@ def test_the_engine_writes_what_keras_writes(tensorflow: TensorFlow, tmp_path: P
 
 
 @pytest.mark.parametrize("change", language_models.CHANGES)
-def test_a_wrong_model_differs(tensorflow: TensorFlow, tmp_path: Path, change: str) -> None:
-    model = saved(tensorflow, tmp_path / "model.keras", "stacked")
-    other = saved(tensorflow, tmp_path / "other.keras", "stacked", change)
-    bundle = litefuse.language_model(model, prefill=language_models.CHUNK).save(tmp_path / "model.litertlm")
-    wrong = {output.signature for output in verify_bundle(bundle, other).outputs if not output.ok}
+def test_a_wrong_model_differs(
+    tensorflow: TensorFlow, bundles: Callable[[str], Path], tmp_path: Path, change: str
+) -> None:
+    family = "paired" if change == "another window" else "stacked"
+    other = saved(tensorflow, tmp_path / "other.keras", family, change)
+    wrong = {output.signature for output in verify_bundle(bundles(family), other).outputs if not output.ok}
     assert ("tokenizer" if change == "another merge" else "decode") in wrong
+
+
+def test_a_wrong_start_token_differs(bundles: Callable[[str], Path], tmp_path: Path) -> None:
+    right = bundles("stacked")
+    wrong = tmp_path / "wrong.litertlm"
+    content = bytearray(right.read_bytes())
+    section = next(part for part in read_bundle(right).sections if part.kind == "LlmMetadataProto")
+    place = slice(section.begin, section.begin + section.size)
+    messages: Any = importlib.import_module("litert_lm_builder.runtime.proto.llm_metadata_pb2")
+    metadata = messages.LlmMetadata.FromString(bytes(content[place]))
+    metadata.start_token.token_ids.ids[0] -= 1
+    content[place] = metadata.SerializeToString()
+    wrong.write_bytes(content)
+    outputs = verify_bundle(wrong, right.with_name("model.keras")).outputs
+    assert {output.signature for output in outputs if not output.ok} == {"metadata", "engine"}
 
 
 def test_a_wrong_row_of_a_cache_differs(tensorflow: TensorFlow, tmp_path: Path) -> None:
@@ -81,5 +113,16 @@ def test_the_commands(tensorflow: TensorFlow, tmp_path: Path) -> None:
     told = run("inspect", bundle)
     for line in ("HF_Tokenizer_Zlib", "32 tokens", "generic_model", "Signature prefill_4", "Signature decode"):
         assert line in told
+    measured = run("benchmark", bundle, "--repeat", 2)
+    for line in ("Reads ", "tokens a second, writes", "15 tokens; the first token comes after", "bytes at most"):
+        assert line in measured
+    measured = json.loads(run("--json", "benchmark", bundle, "--repeat", 2))
+    assert is_described(measured, measured["schema"])
+    assert [part["signature"] for part in measured["measurements"]] == ["prefill", "decode"]
+    assert measured["measurements"][1]["warm"]["count"] == 2
+    run("report", bundle, "-o", tmp_path / "page.html", "--no-time")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    for part in ("<h2>Bundle</h2>", "HF_Tokenizer_Zlib", "32 tokens", "prefill_4"):
+        assert part in page
     # Rounded weights write other tokens; the engine must still write those of the file.
-    run("verify", bundle, model, "--max-error", 0.5)
+    assert re.search(r"tokens in all .* are the model's, \d+\.\d%", run("verify", bundle, model, "--max-error", 0.5))

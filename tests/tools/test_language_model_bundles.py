@@ -30,8 +30,8 @@ def test_what_is_packed_is_read(tmp_path: Path) -> None:
     bundle = read_bundle(path)
     assert is_bundle(path)
     assert (bundle.context, bundle.start, bundle.stop, bundle.model_type) == (64, (7, 8), ((3,), (4,)), "qwen3")
-    (tmp_path / "out").mkdir()
-    assert bundle.write_model(tmp_path / "out").read_bytes() == b"a model" * 1000
+    with bundle.opened() as model:
+        assert (model.name, model.read_bytes()) == ("made.tflite", b"a model" * 1000)
 
 
 def test_a_damaged_bundle_is_told(tmp_path: Path) -> None:
@@ -65,6 +65,7 @@ def test_options_that_mean_the_same() -> None:
     assert LanguageModel(prefill="128,32").prefill == LanguageModel(prefill=(128, 32, 128)).prefill == (128, 32)
     int4 = LanguageModel(quantize="int4").quantize
     assert (int4.form, int4.weight_bits, int4.block_size) == ("dynamic", 4, 32)
+    assert LanguageModel(quantize="auto").quantize.max_error == 0.1
 
 
 @pytest.mark.parametrize("content", ['{"no": "model"}', "{", '["model"]', '{"model": {}, "a": "' + "x" * 70])

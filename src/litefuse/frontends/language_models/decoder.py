@@ -115,6 +115,10 @@ def _called(
     logits, written = decoder.step(tensors["tokens"], tensors["input_pos"][0], caches)  # pyright: ignore[reportArgumentType]
     if len(written) != len(caches):
         raise LitefuseError(f"the decoder returns caches of {len(written)} layers, and takes {len(caches)}")
+    if len({id(cache) for pair in written for cache in pair}) < 2 * len(caches):
+        raise LitefuseError(
+            "the decoder returns one tensor for two caches", hint="Leave layers that share a cache out of heads."
+        )
     outputs = {"logits": logits} if with_logits else {}
     for layer, ((heads, size), pair) in enumerate(zip(decoder.heads, written, strict=True)):
         for kind, cache in zip("kv", pair, strict=True):

@@ -10,7 +10,7 @@ import inspect
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from litefuse.errors import LitefuseError
 from litefuse.frontends.language_models.decoder import Caches, Decoder
 from litefuse.frontends.writer import describe_error, refused
 
-_ROWS = 8
+# Rows of caches that are looked at: a number that no model has of heads, so that it tells the axis.
+_ROWS = 22
 _TEXT = "a"
+_Step: TypeAlias = Callable[[Any, Any, Caches], tuple[Any, Caches]]
 # How much logits may differ by rounding, relative to the largest: in float32, and in types of 16 bits.
 _ROUNDING, _COARSE_ROUNDING = 1e-3, 0.1
 _PREPROCESSOR = "Give it one, or pass a litefuse.Decoder with the tokens that start and end its texts."
@@ -65,17 +67,26 @@ def decoder_of(causal_lm: Any) -> Decoder:
         )
     prompt = prompt_of(causal_lm, _TEXT)
     cache = _cache_of(keras, causal_lm)
-    is_tuple = isinstance(cache, tuple | list)
-    if is_tuple:
+    in_pairs, heads_first = isinstance(cache, tuple | list), False
+    if in_pairs:
         heads = [_heads(pair) for pair in cast("Sequence[Any]", cache)]
-    elif len(cache.shape) == 6 and tuple(cache.shape[2:4]) == (2, _ROWS):  # [batch, layers, 2, rows, heads, size]
-        heads = [(int(cache.shape[4]), int(cache.shape[5]))] * int(cache.shape[1])
+    elif len(cache.shape) == 6 and cache.shape[2] == 2 and _ROWS in cache.shape[3:5]:
+        heads_first = cache.shape[3] != _ROWS
+        heads = [(int(cache.shape[3 if heads_first else 4]), int(cache.shape[5]))] * int(cache.shape[1])
     else:
         raise _other_cache(tuple(cache.shape))
-    step = (_step_over_pairs if is_tuple else _step_over_stack)(keras, causal_lm)
-    _check_chunks(keras, causal_lm, step, heads)
+    step = _step(keras, causal_lm, in_pairs=in_pairs, heads_first=heads_first, masked=False)
+    try:
+        written = _check_chunks(keras, causal_lm, step, heads)
+    except LitefuseError:
+        if "padding_mask" not in inspect.signature(causal_lm.call_with_cache).parameters:
+            raise
+        # Its own mask is as long as the tokens, not as the cache.
+        step = _step(keras, causal_lm, in_pairs=in_pairs, heads_first=heads_first, masked=True)
+        written = _check_chunks(keras, causal_lm, step, heads)
+    step, kept = _without_copies(step, written)
     positions = getattr(causal_lm.backbone, "max_sequence_length", None)
-    return Decoder(step, heads, prompt.start, prompt.stop, positions, framework)
+    return Decoder(step, [heads[layer] for layer in kept], prompt.start, prompt.stop, positions, framework)
 
 
 def prompt_of(causal_lm: Any, text: str) -> Prompt:
@@ -128,14 +139,15 @@ def _cache_of(keras: Any, causal_lm: Any) -> Any:
     return seen["cache"]
 
 
-def _check_chunks(keras: Any, causal_lm: Any, step: Callable[..., Any], heads: Sequence[tuple[int, int]]) -> None:
-    """Checks that a model computes the same of a prompt in chunks as at once.
+def _check_chunks(keras: Any, causal_lm: Any, step: _Step, heads: Sequence[tuple[int, int]]) -> Sequence[Any]:
+    """Checks that a model computes the same of a prompt in chunks as at once, and returns the caches that it writes.
 
     Keras Hub takes prompts at once, so a family may be wrong otherwise: GPT-NeoX of Keras Hub 0.32 rotates the queries
     of a chunk as if it stood at the beginning.
     """
     ops = keras.ops
     last: list[Any] = []
+    caches: Caches = ()
     tokens = np.arange(1, _ROWS + 1, dtype=np.int32)[None]
     for chunks in ((tokens,), np.split(tokens, 2, axis=1)):
         caches = [(ops.zeros((1, _ROWS, *sizes)), ops.zeros((1, _ROWS, *sizes))) for sizes in heads]
@@ -151,6 +163,27 @@ def _check_chunks(keras: Any, causal_lm: Any, step: Callable[..., Any], heads: S
             "the model computes other logits of a prompt in chunks than at once, so LiteRT-LM would write other texts",
             hint="This is a fault of its family in this release of Keras Hub. Try another: pip install -U keras-hub.",
         )
+    return [np.stack([ops.convert_to_numpy(part) for part in pair]) for pair in caches]
+
+
+def _without_copies(step: _Step, written: Sequence[Any]) -> tuple[_Step, Sequence[int]]:
+    """Leaves out layers that have the keys and values of another: LiteRT-LM would write one cache of the two.
+
+    Args:
+        step: The step of all layers.
+        written: The caches that it wrote.
+
+    Returns:
+        The step, and the layers that have caches.
+    """
+    sources = [next(at for at, other in enumerate(written) if np.array_equal(layer, other)) for layer in written]
+    kept = sorted({*sources})
+
+    def shared(tokens: Any, position: Any, caches: Caches) -> tuple[Any, Caches]:
+        logits, all_written = step(tokens, position, [caches[kept.index(source)] for source in sources])
+        return logits, [all_written[layer] for layer in kept]
+
+    return shared, kept
 
 
 @contextmanager
@@ -183,29 +216,25 @@ def _other_cache(*shapes: tuple[int, ...]) -> LitefuseError:
     )
 
 
-def _step_over_stack(keras: Any, causal_lm: Any) -> Callable[[Any, Any, Caches], tuple[Any, Caches]]:
-    """Returns the step of a model whose cache is one tensor, ``[batch, layers, 2, rows, heads, size]``."""
+def _step(keras: Any, causal_lm: Any, *, in_pairs: bool, heads_first: bool, masked: bool) -> _Step:
+    """Returns the step of a model whose cache is in pairs, or one tensor ``[batch, layers, 2, rows, heads, size]``.
+
+    Heads may come before rows there. With ``masked``, the model is told that no row is padding.
+    """
     ops, dtype = keras.ops, causal_lm.compute_dtype
 
-    def step(tokens: Any, position: Any, caches: Caches) -> tuple[Any, Caches]:
-        stacked = ops.cast(ops.stack([ops.stack(pair, axis=1) for pair in caches], axis=1), dtype)
-        logits, _, stacked = causal_lm.call_with_cache(tokens, stacked, position)
-        stacked = ops.cast(stacked, "float32")
-        written = [(stacked[:, layer, 0], stacked[:, layer, 1]) for layer in range(len(caches))]
-        return ops.cast(logits, "float32"), written
-
-    return step
-
-
-def _step_over_pairs(keras: Any, causal_lm: Any) -> Callable[[Any, Any, Caches], tuple[Any, Caches]]:
-    """Returns the step of a model whose cache is a pair of tensors for each layer."""
-    ops, dtype = keras.ops, causal_lm.compute_dtype
+    def moved(cache: Any, to: str) -> Any:
+        return ops.cast(ops.transpose(cache, (0, 2, 1, 3)) if heads_first else cache, to)
 
     def step(tokens: Any, position: Any, caches: Caches) -> tuple[Any, Caches]:
-        given = tuple((ops.cast(keys, dtype), ops.cast(values, dtype)) for keys, values in caches)
-        logits, _, pairs = causal_lm.call_with_cache(tokens, given, position)
-        written = [(ops.cast(keys, "float32"), ops.cast(values, "float32")) for keys, values in pairs]
-        return ops.cast(logits, "float32"), written
+        pairs: Any = tuple((moved(keys, dtype), moved(values, dtype)) for keys, values in caches)
+        cache = pairs if in_pairs else ops.stack([ops.stack(pair, axis=1) for pair in pairs], axis=1)
+        mask = {"padding_mask": ops.ones((1, caches[0][0].shape[1]), "bool")} if masked else {}
+        logits, _, cache = causal_lm.call_with_cache(tokens, cache, position, **mask)
+        written = cache if in_pairs else [(cache[:, layer, 0], cache[:, layer, 1]) for layer in range(len(pairs))]
+        return ops.cast(logits, "float32"), [
+            (moved(keys, "float32"), moved(values, "float32")) for keys, values in written
+        ]
 
     return step
 

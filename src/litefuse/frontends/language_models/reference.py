@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from litefuse.frontends.language_models.decoder import Decoder
 from litefuse.frontends.language_models.files import load_causal_lm
-from litefuse.frontends.language_models.keras_hub import generated, prompt_of, tokens_of
+from litefuse.frontends.language_models.keras_hub import decoder_of, generated, prompt_of, tokens_of
 from litefuse.frontends.writer import refused
 
 _TEXTS = (
@@ -79,12 +80,16 @@ class Reference(NamedTuple):
         encoded: The tokens of each text.
         decoded: The text of the tokens of each.
         prompts: The prompts.
+        start: The tokens that stand before each prompt.
+        stop: The tokens that end a text.
     """
 
     texts: list[str]
     encoded: list[tuple[int, ...]]
     decoded: list[str]
     prompts: list[WrittenPrompt]
+    start: tuple[int, ...]
+    stop: tuple[int, ...]
 
 
 def ask_keras(job: ReferenceJob, announce: Callable[[str], None]) -> Reference:
@@ -100,13 +105,14 @@ def ask_keras(job: ReferenceJob, announce: Callable[[str], None]) -> Reference:
     texts = list(dict.fromkeys([*_TEXTS, *pieces, *mixed]))
     encoded = [tuple(map(int, tokens)) for tokens in tokenizer(texts)]
     decoded = list(map(str, tokenizer.detokenize([list(tokens) for tokens in encoded])))
-    start = len(prompt_of(causal_lm, pieces[0]).start)
+    decoder = decoder_of(causal_lm)
+    start = len(decoder.start)
     prompts = [
-        _write(causal_lm, _text_of(tokenizer, pieces, length - start, chance), job)
+        _write(causal_lm, decoder, _text_of(tokenizer, pieces, length - start, chance), job)
         for length in job.lengths
         if start < length < job.context
     ]
-    return Reference(texts, encoded, decoded, prompts)
+    return Reference(texts, encoded, decoded, prompts, tuple(decoder.start), tuple(decoder.stop))
 
 
 def _pieces(tokenizer: Any, chance: random.Random) -> list[str]:
@@ -130,15 +136,17 @@ def _text_of(tokenizer: Any, pieces: Sequence[str], length: int, chance: random.
     return text
 
 
-def _write(causal_lm: Any, text: str, job: ReferenceJob) -> WrittenPrompt:
-    keras: Any = sys.modules["keras"]
+def _write(causal_lm: Any, decoder: Decoder, text: str, job: ReferenceJob) -> WrittenPrompt:
+    ops: Any = sys.modules["keras"].ops
     prompt = prompt_of(causal_lm, text)
     count = len(prompt.tokens)
     end = min(job.context, count + job.written)
     written = tuple(generated(causal_lm, prompt.tokens, end, prompt.stop))
     row = np.asarray([[*prompt.tokens, *written]], np.int32)
+    rows = (1, row.size)
     with refused("the model cannot be called"):
-        logits = causal_lm({"token_ids": row, "padding_mask": np.ones_like(row, bool)}, training=False)
+        caches = [(ops.zeros((*rows, *sizes)), ops.zeros((*rows, *sizes))) for sizes in decoder.heads]
+        logits, _ = decoder.step(ops.convert_to_tensor(row), ops.convert_to_tensor(0, "int32"), caches)
     path = job.folder / f"{count}.npy"
-    np.save(path, np.float32(keras.ops.convert_to_numpy(logits)[0, count - 1 : count - 1 + max(1, len(written))]))
+    np.save(path, np.float32(ops.convert_to_numpy(logits)[0, count - 1 : count - 1 + max(1, len(written))]))
     return WrittenPrompt(text, prompt.tokens, written, path)

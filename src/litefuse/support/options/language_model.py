@@ -28,6 +28,8 @@ def _quantization(
 ) -> Quantization:
     if value == "int4":
         return Quantization("dynamic", weight_bits=4, granularity="block:32")
+    if value == "auto":
+        return Quantization("auto", max_error=0.1)
     return Quantization.of(value, argument)
 
 
@@ -69,7 +71,7 @@ class LanguageModel(OnSteps):
         default=None,
         converter=_quantization,
         help="Shrink the weights: to int8 (dynamic), to int4 in blocks of 32 with a scale each, other weights to int8 "
-        "(int4), or to float16.",
+        "(int4), to float16, or as far as outputs change by a tenth at most (auto).",
         python="Or a ``litefuse.Quantization``.",
-        metavar="dynamic|int4|float16",
+        metavar="dynamic|int4|float16|auto",
     )

@@ -276,10 +276,12 @@ def _next(
         commands.append((_BENCHMARK, ["kernels", "new", lacking[0], "--from", written]))
         code += ["--kernels", "FILE.py"]
     if original:
-        commands.append((_VERIFY, ["verify", written, original, *samples, *code]))
+        # A bundle's tokens must be the original's otherwise.
+        rounded = ["--max-error", "0.1"] if report.quantization and written.endswith(".litertlm") else []
+        commands.append((_VERIFY, ["verify", written, original, *samples, *rounded, *code]))
     if re.search(r"\bmicro\b", report.target):
         commands.append((0, ["export-micro", written]))
-    elif ran and not written.endswith(".litertlm"):  # a bundle, which LiteRT does not run
+    elif ran:
         commands.append((_BENCHMARK, ["benchmark", written, *code]))
     for spare, command in commands:
         yield _Line("next", shlex.join(["litefuse", *command]), spare=spare)

@@ -30,7 +30,7 @@ def benchmark_sections(benchmark: Benchmark, top: int | None = _TOP, *, details:
         details: Whether to tell all that was measured: also the time by kind, layer and partition.
     """
     several = len(benchmark.measurements) > 1
-    answer = Section(_answer(benchmark), _machine(benchmark))
+    answer = Section(_answer(benchmark), machine_rows(benchmark))
     sections = [answer, *([_overview(benchmark)] if several else [])]
     if not details:
         first = benchmark.measurements[0]
@@ -93,7 +93,8 @@ def _comparison(ratio: Ratio) -> str:
     return f"{ratio.median:.2f}x as fast as"
 
 
-def _machine(benchmark: Benchmark) -> list[tuple[str, str]]:
+def machine_rows(benchmark: Benchmark) -> list[tuple[str, str]]:
+    """Returns the device, the processor and the versions as rows."""
     threads = benchmark.measurements[0].threads
     where = [("device", benchmark.device)] if benchmark.device else []
     processor = [("processor", f"{_shown(benchmark.cpu)}, {count_of(threads, 'thread')} of {benchmark.cores}")]

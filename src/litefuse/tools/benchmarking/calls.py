@@ -31,7 +31,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> CallTimes:
     """
     import_kernels(job, announce)
     inputs = inputs_of(job)
-    before = _Resident.now(reset=True)
+    before = Resident.now(reset=True)
     begun = _now()
     model = OpenedModel(job, inputs, announce)
     load = _now() - begun
@@ -46,7 +46,7 @@ def call_model(job: ModelJob, announce: Callable[[str], None]) -> CallTimes:
         warm.append(_timed(model))
         if _now() >= end:
             break
-    after = _Resident.now()
+    after = Resident.now()
     announce("close the model")
     return CallTimes(_described(inputs), load, cold, warm, _memory(job, before, after))
 
@@ -107,7 +107,7 @@ def _dtype(value: npt.NDArray[Any]) -> str:
     return "string" if value.dtype.kind in "OSU" else str(value.dtype)
 
 
-class _Resident:
+class Resident:
     """The resident memory of this process, in bytes; None for what the system does not say.
 
     Attributes:
@@ -120,7 +120,7 @@ class _Resident:
         self.total, self.peak, self.private = total, peak, private
 
     @classmethod
-    def now(cls, *, reset: bool = False) -> _Resident:
+    def now(cls, *, reset: bool = False) -> Resident:
         if sys.platform == "win32":
             return cls(*(working_set() or (None, None, None)))
         if sys.platform != "linux":
@@ -140,10 +140,11 @@ class _Resident:
         return cls(sizes.get("VmRSS"), sizes.get("VmHWM"), sizes.get("RssAnon"))
 
 
-def _memory(job: ModelJob, before: _Resident, after: _Resident) -> Memory:
+def _memory(job: ModelJob, before: Resident, after: Resident) -> Memory:
     size = len(job.model) if isinstance(job.model, bytes) else Path(job.model).stat().st_size
-    return Memory(size, _growth(before.total, after.peak), _growth(before.private, after.private))
+    return Memory(size, growth(before.total, after.peak), growth(before.private, after.private))
 
 
-def _growth(before: int | None, after: int | None) -> int | None:
+def growth(before: int | None, after: int | None) -> int | None:
+    """Returns by how much memory grew; None if it is not known."""
     return None if before is None or after is None else max(0, after - before)

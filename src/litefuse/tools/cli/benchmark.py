@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,15 @@ def benchmark(
 
     Custom ops use the Python and native kernels of litefuse, of installed plug-ins and of --kernels. Everything runs in
     child processes.
+
+    Of a .litertlm file, LiteRT-LM's engine is measured: tokens a second of prompts and of what is written, the time to
+    the first token, memory. Only --threads, --repeat and --seconds count there.
     """
+    from litefuse.tools.language_models import is_bundle
+
+    if is_bundle(model):
+        _benchmark_bundle(model, options)
+        return
     check_given_or_drawn(inputs)
     shapes = parse_shapes(shape)
 
@@ -112,3 +121,16 @@ def benchmark(
         )
     asked = other is not None and top != 0 and "--top" in given_parameters(click.get_current_context())
     print_result(measured.to_json, lambda: benchmark_sections(measured, top, details=asked or is_verbose()))
+
+
+def _benchmark_bundle(model: Path, options: Mapping[str, Any]) -> None:
+    counting = ("threads", "repeat", "seconds")
+    allowed = {"model", *(f"--{name}" for name in counting)}
+    if others := given_parameters(click.get_current_context()).keys() - allowed:
+        raise click.BadParameter(f"a .litertlm file excludes {', '.join(sorted(others))}")
+
+    from litefuse.tools.language_models.benchmarking import benchmark_bundle, language_sections
+
+    with progress(f"Measuring {model}"):
+        measured = benchmark_bundle(model, **{name: options[name] for name in counting})
+    print_result(measured.to_json, lambda: language_sections(measured))

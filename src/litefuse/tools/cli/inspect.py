@@ -39,29 +39,34 @@ def inspect(
     assets. For a LiteRT model: signatures, subgraphs, ops, options of custom ops, dtypes, and the scales and zero
     points of quantized tensors.
     """
+    from dataclasses import replace
+
     from litefuse.litert.runtime.model_content import is_litert_model
     from litefuse.support.files.readable import is_there
     from litefuse.tools.language_models import is_bundle
 
     is_file = is_there(model) and model.is_file()
     lists = [name for name, asked in (("ops", ops), ("tensors", tensors), ("sizes", sizes)) if asked]
-    if is_file and (model.suffix == ".litertlm" or is_bundle(model)):
-        _inspect_bundle(model, lists, everything=everything)
-        return
-    if is_file and (model.suffix == ".tflite" or is_litert_model(model)):
+    is_litert = is_file and (model.suffix in {".tflite", ".litertlm"} or is_bundle(model) or is_litert_model(model))
+    if is_litert:
         from litefuse.litert.inspection.litert_model import inspect_litert_model
         from litefuse.litert.inspection.litert_model_facts import litert_model_sections
+        from litefuse.tools.language_models.bundle import opened_model
 
-        litert_facts = inspect_litert_model(model)
-        print_result(litert_facts.to_json, lambda: litert_model_sections(litert_facts, lists, everything=everything))
+        with opened_model(model) as (file, bundle):
+            litert_facts = inspect_litert_model(file)
+            if bundle:
+                litert_facts = replace(litert_facts, source=str(model))
+        print_result(
+            litert_facts.to_json,
+            lambda: [*bundle, *litert_model_sections(litert_facts, lists, everything=everything)],
+        )
         return
     for option, asked in (("--tensors", tensors), ("--sizes", sizes)):
         if asked:
             raise click.UsageError(
                 f"{option} is for .tflite files. Variables of a SavedModel with their sizes are shown without it."
             )
-
-    from dataclasses import replace
 
     from litefuse.ir.installation import check_engine
 
@@ -92,23 +97,6 @@ def inspect(
         worker: SavedModelFacts = run_in_worker(INSPECT, job, on_step)
     facts = replace(worker, source=source.name)
     print_result(facts.to_json, lambda: saved_model_sections(facts, everything=everything))
-
-
-def _inspect_bundle(path: Path, lists: list[str], *, everything: bool) -> None:
-    """Prints the sections of a bundle, and what is in its model."""
-    from dataclasses import replace
-
-    from litefuse.litert.inspection.litert_model import inspect_litert_model
-    from litefuse.litert.inspection.litert_model_facts import litert_model_sections
-    from litefuse.support.files.temporary import make_temporary_folder
-    from litefuse.tools.language_models.bundle import bundle_section, read_bundle
-
-    bundle = read_bundle(path)
-    with make_temporary_folder() as folder:
-        facts = replace(inspect_litert_model(bundle.write_model(Path(folder))), source=str(path))
-    print_result(
-        facts.to_json, lambda: [bundle_section(bundle), *litert_model_sections(facts, lists, everything=everything)]
-    )
 
 
 @click.command(cls=Command)

@@ -92,6 +92,9 @@ def report(
     TensorFlow, which must be installed: use an ORIGINAL that you trust. The page says what could not be determined, and
     why.
 
+    MODEL.tflite may also be a .litertlm file: the page is about its model, and shows what else is in the bundle.
+    ORIGINAL is then the language model that litefuse lm made it of.
+
     With --explorer, the graph opens in Model Explorer, folded by layer names, with the bodies of composites, and
     colored by bytes, times and errors, which Model Explorer sums up by layer.
     """
@@ -99,6 +102,7 @@ def report(
     from litefuse.support.report.sections import Section
     from litefuse.tools.explorer.node_data import node_values, read_node_data, write_node_data
     from litefuse.tools.explorer.viewer import check_installed, show_model
+    from litefuse.tools.language_models.bundle import opened_model
 
     name_plug_ins(plug_ins)
     if not explorer and (node_data or port):
@@ -116,14 +120,17 @@ def report(
     more = [read_node_data(file) for file in node_data]
 
     notes: list[str] = []
-    with progress(f"Reporting on {model}") as on_step:
+    with opened_model(model) as (file, bundle), progress(f"Reporting on {model}") as on_step:
 
         def compared() -> Verification:
             from litefuse.conversion.verify.against_original import verify_model
+            from litefuse.tools.language_models.verification import verify_bundle
 
             on_step("verify")
+            if bundle and original is not None:
+                return verify_bundle(model, original, max_error=max_error)
             return verify_model(
-                model,
+                file,
                 original,
                 shapes=shapes,
                 max_error=max_error,
@@ -137,13 +144,13 @@ def report(
             from litefuse.tools.benchmarking.benchmark import benchmark
 
             on_step("measure")
-            return benchmark(model, shapes=shapes, kernels=plug_ins)
+            return benchmark(file, shapes=shapes, kernels=plug_ins)
 
         def checked() -> TargetCheck:
             from litefuse.conversion.verify.targets.check import check
 
             allowed = 1e-4 if max_error is None else max_error
-            return check(model, targets, shapes=shapes, max_error=allowed, kernels=plug_ins, on_step=on_step)
+            return check(file, targets, shapes=shapes, max_error=allowed, kernels=plug_ins, on_step=on_step)
 
         verification = attempted("Not verified", compared, notes) if verify and original is not None else None
         benchmark = attempted("The time was not measured", measured, notes) if time else None
@@ -151,8 +158,9 @@ def report(
         if not explorer:
             save_page(
                 page,
-                model,
-                original,
+                file,
+                None if bundle else original,
+                bundle=bundle,
                 verification=verification,
                 check=check,
                 benchmark=benchmark,
@@ -160,11 +168,12 @@ def report(
                 notes=notes,
                 on_step=on_step,
             )
-    data = node_values(model, benchmark, verification, notes) if explorer else []
-    for note in notes:
-        click.secho(printable(note), err=True, fg="yellow")
+        data = node_values(file, benchmark, verification, notes) if explorer else []
+        for note in notes:
+            click.secho(printable(note), err=True, fg="yellow")
     if explorer and output is None:
-        show_model(model, [*more, *data], port=port)
+        with opened_model(model) as (file, _):
+            show_model(file, [*more, *data], port=port)
         return
     written = write_node_data(output, data) if explorer and output is not None else [page]
     wrote(*written)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +15,12 @@ from litefuse.frontends.language_models.files import Parts
 from litefuse.frontends.language_models.tokenizers import HUGGING_FACE
 from litefuse.frontends.writer import describe_error
 from litefuse.support.files.readable import check_file
-from litefuse.support.report.sections import Section
+from litefuse.support.files.temporary import make_temporary_folder
+from litefuse.support.report.sections import Section, count_of
+from litefuse.tools.language_models import is_bundle
 from litefuse.version import __version__
 
 INSTALL = "pip install 'litefuse[lm]'"
-_MODEL = "TFLiteModel"
 _PIECE = 1 << 20
 
 
@@ -70,21 +72,21 @@ class Bundle:
     stop: tuple[tuple[int, ...], ...]
     model_type: str
 
-    def write_model(self, folder: Path) -> Path:
-        """Writes the LiteRT model to a folder, and returns its file."""
-        path = folder / "model.tflite"
-        section = self._section(_MODEL)
-        with self.path.open("rb") as bundle, path.open("wb") as file:
-            bundle.seek(section.begin)
-            for left in range(section.size, 0, -_PIECE):
-                file.write(bundle.read(min(left, _PIECE)))
-        return path
-
-    def _section(self, kind: str) -> BundleSection:
-        of_kind = [section for section in self.sections if section.kind == kind]
-        if len(of_kind) != 1:
-            raise LitefuseError(f"the bundle has {len(of_kind)} sections {kind}, not one", where=str(self.path))
-        return of_kind[0]
+    @contextmanager
+    def opened(self) -> Generator[Path]:
+        """Yields the LiteRT model, in a temporary file that has its name."""
+        sections = [section for section in self.sections if section.kind == "TFLiteModel"]
+        if len(sections) != 1:
+            raise LitefuseError(
+                f"the bundle has {count_of(len(sections), 'LiteRT model')}, not one", where=str(self.path)
+            )
+        with make_temporary_folder() as folder:
+            path = Path(folder, f"{self.path.stem}.tflite")
+            with self.path.open("rb") as bundle, path.open("wb") as file:
+                bundle.seek(sections[0].begin)
+                for left in range(sections[0].size, 0, -_PIECE):
+                    file.write(bundle.read(min(left, _PIECE)))
+            yield path
 
 
 def check_builder() -> Any:
@@ -189,8 +191,18 @@ def read_bundle(path: Path) -> Bundle:
     )
 
 
-def bundle_section(bundle: Bundle) -> Section:
-    """Returns what is in a bundle, as a table."""
+@contextmanager
+def opened_model(path: Path) -> Generator[tuple[Path, list[Section]]]:
+    """Yields the file of a model, with no sections; of a bundle, its model in a file, and a table of what is in it."""
+    if path.suffix != ".litertlm" and not is_bundle(path):
+        yield path, []
+        return
+    bundle = read_bundle(path)
+    with bundle.opened() as model:
+        yield model, [_section_of(bundle)]
+
+
+def _section_of(bundle: Bundle) -> Section:
     start, stop = "+".join(map(str, bundle.start)), ", ".join("+".join(map(str, tokens)) for tokens in bundle.stop)
     return Section(
         f"Bundle for LiteRT-LM: {bundle.path}",

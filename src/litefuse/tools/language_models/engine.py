@@ -15,8 +15,6 @@ from litefuse.frontends.writer import describe_error
 from litefuse.support.processes.process import run_alone
 from litefuse.tools.language_models.bundle import INSTALL, read_bundle
 
-_WRITER = f"{__name__}:answer"
-
 
 @dataclass(frozen=True)
 class EngineJob:
@@ -27,7 +25,7 @@ class EngineJob:
         prompts: The prompts to write behind, greedily and without the template of conversations.
         texts: The texts to encode.
         tokens: The tokens to decode.
-        enough: How many tokens are enough behind each prompt; a few more may come. None: to the end.
+        enough: How many tokens to write behind each prompt at most; None: to the end.
     """
 
     bundle: Path
@@ -59,20 +57,35 @@ def ask_engine(job: EngineJob) -> Answers:
     Raises:
         LitefuseError: The package litert-lm is missing, or the engine does not take the bundle or a prompt.
     """
+    return in_engine(answer, job, job.bundle)
+
+
+def in_engine(function: Callable[[Any, Any], Any], job: Any, bundle: Path) -> Any:
+    """Runs a function of this package with a job in a process of its own, as the engine may die."""
     try:
-        return run_alone(_WRITER, job, environment={"GLOG_minloglevel": "3"})
+        return run_alone(f"{function.__module__}:{function.__name__}", job, environment={"GLOG_minloglevel": "3"})
     except EngineCrashError as error:
-        raise LitefuseError(f"LiteRT-LM's engine died: {error.message}", where=str(job.bundle)) from error
+        raise LitefuseError(f"LiteRT-LM's engine died: {error.message}", where=str(bundle)) from error
+
+
+def engine_package() -> Any:
+    """Imports litert-lm, and makes it quiet.
+
+    Raises:
+        LitefuseError: It is missing.
+    """
+    try:
+        package: Any = importlib.import_module("litert_lm")
+    except (ImportError, OSError) as error:
+        raise LitefuseError(f"LiteRT-LM's engine needs litert-lm: {describe_error(error)}", hint=INSTALL) from error
+    package.set_min_log_severity(package.LogSeverity.FATAL)
+    return package
 
 
 def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
     """Entry point of the engine's process."""
-    try:
-        package: Any = importlib.import_module("litert_lm")
-    except (ImportError, OSError) as error:
-        raise LitefuseError(f"writing needs litert-lm: {describe_error(error)}", hint=INSTALL) from error
+    package = engine_package()
     announce("load the model")
-    package.set_min_log_severity(package.LogSeverity.FATAL)
     greedy = package.SamplerConfig(top_k=1, top_p=1.0, temperature=1.0, seed=0)
     answers, refused, context = Answers([], [], [], []), "", read_bundle(job.bundle).context
     # The engine keeps what it compiles in a folder: not beside the user's file.
@@ -82,11 +95,13 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
                 announce("run the model")
                 for prompt in job.prompts:
                     begun = time.perf_counter()
-                    with engine.create_session(apply_prompt_template=False, sampler_config=greedy) as session:
+                    with engine.create_session(
+                        apply_prompt_template=False, sampler_config=greedy, max_output_tokens=job.enough
+                    ) as session:
                         refused = f"a prompt of {len(engine.tokenize(prompt)):,} tokens in a context of {context:,}: "
                         session.run_prefill([prompt])
                         refused = ""
-                        answers.written.append(_written(session, job.enough))
+                        answers.written.append("".join(session.run_decode().texts))
                     answers.seconds.append(time.perf_counter() - begun)
                 answers.encoded.extend(list(engine.tokenize(text)) for text in job.texts)
                 answers.decoded.extend(engine.detokenize(list(tokens)) for tokens in job.tokens)
@@ -95,12 +110,3 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
                 f"LiteRT-LM's engine refuses {refused or 'it: '}{error}", where=str(job.bundle)
             ) from error
     return answers
-
-
-def _written(session: Any, enough: int | None) -> str:
-    parts: list[str] = []
-    for part in session.run_decode_async():  # of one token or more
-        parts.append(part.texts[0])
-        if len(parts) == enough:
-            session.cancel_process()
-    return "".join(parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,25 +47,12 @@ class ComparedPrompt(NamedTuple):
     ended: bool
 
 
-@dataclass(frozen=True)
-class StepsJob:
-    """The prompts to call a model with.
-
-    Attributes:
-        model: The LiteRT model.
-        prompts: The prompts.
-    """
-
-    model: Path
-    prompts: Sequence[ForcedPrompt]
-
-
-def compare_steps(job: StepsJob, announce: Callable[[str], None]) -> list[ComparedPrompt]:
-    """Entry point of that process: compares logits after each prompt."""
+def compare_steps(job: tuple[Path, Sequence[ForcedPrompt]], announce: Callable[[str], None]) -> list[ComparedPrompt]:
+    """Entry point of that process: compares the logits of a model after each prompt."""
     announce("run the model")
-    model = _Model(job.model)
+    model = _Model(job[0])
     compared: list[ComparedPrompt] = []
-    for prompt in job.prompts:
+    for prompt in job[1]:
         expected: npt.NDArray[np.float32] = np.load(prompt.logits)
         model.take(prompt.tokens[:-1])
         error, equal = 0.0, 0

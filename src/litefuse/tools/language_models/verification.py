@@ -14,7 +14,7 @@ from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 from litefuse.tools.language_models.bundle import read_bundle
 from litefuse.tools.language_models.engine import Answers, EngineJob, ask_engine
-from litefuse.tools.language_models.steps import ComparedPrompt, ForcedPrompt, StepsJob, compare_steps
+from litefuse.tools.language_models.steps import ComparedPrompt, ForcedPrompt, compare_steps
 
 _WRITTEN = 32
 _TOLERANCE = 1e-3
@@ -25,9 +25,10 @@ def verify_bundle(
 ) -> Verification:
     """Compares a bundle with the model in Keras Hub that it was made of.
 
-    Its tokenizer must encode and decode texts in many scripts, and pieces of the vocabulary, as Keras Hub's does. After
-    prompts of one token, at the border of a chunk, of several chunks, and near the end of the context, its logits must
-    be the model's; and LiteRT-LM's engine must write what these say.
+    Its start and stop tokens must be those of the model. Its tokenizer must encode and decode texts in many scripts,
+    and pieces of the vocabulary, as Keras Hub's does. After prompts of one token, at the border of a chunk, of several
+    chunks, and near the end of the context, its logits must be the model's; and LiteRT-LM's engine must write what
+    these say.
 
     Args:
         path: The bundle.
@@ -40,27 +41,37 @@ def verify_bundle(
         LitefuseError: One of them cannot be read or run, or a package is missing.
     """
     bundle = read_bundle(path)
-    with make_temporary_folder() as temporary:
-        folder = Path(temporary)
-        model = bundle.write_model(folder)
+    with make_temporary_folder() as folder, bundle.opened() as model:
         keys = [signature.key for signature in inspect_litert_model(model).signatures]
         chunk = max((int(key.rpartition("_")[2]) for key in keys if key.startswith("prefill_")), default=1)
         first = len(bundle.start) + 1
         lengths = sorted({first, chunk, chunk + 1, chunk + 2, 2 * chunk + 3, bundle.context - 8})
-        job = ReferenceJob(original.absolute(), folder, bundle.context, lengths, _WRITTEN)
+        job = ReferenceJob(original.absolute(), Path(folder), bundle.context, lengths, _WRITTEN)
         reference: Reference = in_keras(ask_keras, job, original, on_step)
         ends = [tokens[0] for tokens in bundle.stop if len(tokens) == 1]
         prompts = [ForcedPrompt(prompt.tokens, prompt.written, ends, prompt.logits) for prompt in reference.prompts]
         if not prompts:
             raise LitefuseError("the bundle's context leaves no space for prompts", where=str(path))
         target = f"{compare_steps.__module__}:{compare_steps.__name__}"
-        steps: list[ComparedPrompt] = run_alone(target, StepsJob(model, prompts), environment={}, announce=on_step)
+        steps: list[ComparedPrompt] = run_alone(target, (model, prompts), environment={}, announce=on_step)
         alone = list(dict.fromkeys(token for step in steps for token in step.written))
         decoding = [*reference.encoded, *(step.written for step in steps), *([token] for token in alone)]
         texts = [prompt.text for prompt in reference.prompts]
         answers = ask_engine(EngineJob(path, texts, reference.texts, decoding, _WRITTEN))
-    outputs = [*_tokenizer(reference, answers)]
-    tolerance = _TOLERANCE if max_error is None else max_error
+    marks = reference.start, {(token,) for token in reference.stop}
+    told = f"{bundle.start} and {sorted(bundle.stop)}, not {marks[0]} and {sorted(marks[1])}"
+    same = (bundle.start, {*bundle.stop}) == marks
+    outputs = [
+        *_tokenizer(reference, answers),
+        _verdict("metadata", "start and stop tokens", (2, "int32"), float(not same), 0, 0.0, "" if same else told),
+    ]
+    tolerance, allowed = (_TOLERANCE, 0.0) if max_error is None else (max_error, 1.0)
+
+    def tokens(name: str, equal: int, count: int, number: int = 0) -> OutputVerdict:
+        share = equal / max(count, 1)
+        told = f"{equal} of {count} are the model's, {share:.1%}"
+        return _verdict("decode", name, (count, "int32"), 1 - share if count else 0.0, number, allowed, told)
+
     written = answers.decoded[len(reference.texts) :]
     # The engine gives texts up to a null character.
     silent = {token for token, text in zip(alone, written[len(steps) :], strict=True) if not text}
@@ -69,17 +80,11 @@ def verify_bundle(
         ended = step.ended and not silent & {*step.written}
         outputs += [
             _verdict("decode", f"logits {after}", (count, "float32"), step.error, number, tolerance),
-            _verdict(
-                "decode",
-                f"tokens {after}",
-                (count, "int32"),
-                1 - step.equal / count if count else 0.0,
-                number,
-                0.0 if max_error is None else 1.0,
-                f"{step.equal} of {count} are the model's",
-            ),
+            tokens(f"tokens {after}", step.equal, count, number),
             _text(f"text {after}", written[number - 1], answers.written[number - 1], number, ended=ended),
         ]
+    count = sum(len(prompt.written) for prompt in reference.prompts)
+    outputs.append(tokens("tokens in all", sum(step.equal for step in steps), count))
     return Verification(str(path), str(original), tolerance, len(prompts), tuple(outputs))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from litefuse.support.report import Report
+from litefuse.support.report.sections import Section
 from litefuse.tools.page.converted import Converted, Place
 from litefuse.tools.page.graph import Model
 
@@ -66,6 +67,7 @@ class Content:
         options: The options that the user gave, as names and texts.
         versions: The versions of litefuse and of what it ran, as names and texts.
         notes: What could not be found out, and why.
+        bundle: Of the model of a bundle, tables of what else is in that.
     """
 
     converted: Converted
@@ -80,6 +82,7 @@ class Content:
     options: tuple[tuple[str, str], ...] = ()
     versions: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
+    bundle: tuple[Section, ...] = ()
 
     @property
     def measurements(self) -> tuple[Measurement, ...]:

@@ -130,6 +130,8 @@ def _answers(content: Content) -> str:
 def _sections(content: Content) -> Iterator[tuple[str, str, str]]:
     """Yields the sections: their anchors, titles and content."""
     yield "graph", "Before and after" if content.original is not None else "Graph", _graph_frame(content)
+    if content.bundle:
+        yield "bundle", "Bundle", sections_html(content.bundle, style=False)
     yield "layers", "Layers", tables.layers_table(content)
     yield "size", "Size", _size(content)
     if content.benchmark is not None:

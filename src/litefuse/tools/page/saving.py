@@ -23,6 +23,7 @@ from litefuse.support.files.whole_file import whole_file
 from litefuse.support.options.names import listed_names
 from litefuse.support.processes.process import run_in_worker
 from litefuse.support.progress.show import shown_progress
+from litefuse.support.report.sections import Section
 from litefuse.support.result import ConversionResult
 from litefuse.tools.environment.machine import versions
 from litefuse.tools.page.content import Content
@@ -71,6 +72,7 @@ def save_report(
     signatures: Iterable[str] | None = None,
     options: Mapping[str, str] | None = None,
     notes: Iterable[str] = (),
+    bundle: Iterable[Section] = (),
     progress: bool = False,
     on_step: Callable[[str], None] = lambda _: None,
 ) -> Path:
@@ -96,6 +98,7 @@ def save_report(
         signatures: The keys of the original's signatures to show; None means all.
         options: The options of the conversion, to be shown.
         notes: Sentences to be shown below the answers.
+        bundle: Tables of what else is in the bundle that the file is of.
         progress: Show the progress, as :func:`litefuse.convert` does.
         on_step: Called with the name of each step at its start.
 
@@ -156,6 +159,7 @@ def save_report(
             options=tuple((options or {}).items()),
             versions=tuple(versions().items()),
             notes=tuple(notes),
+            bundle=tuple(bundle),
         )
         _write(path, document(content))
     return Path(target)
