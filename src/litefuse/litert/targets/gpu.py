@@ -139,7 +139,7 @@ class Gpu(Target):
             refused = self.refusals(text)
             if not accelerated and not refused:
                 refused = (Refusal("", "it does not say which ops it refuses"),)
-            facts = _facts(text)
+            facts = facts_of(text)
             if why := not_callable(question):
                 return Answer(software(), refusals=refused, not_run=why, facts=facts)
             announce("run the model")
@@ -164,7 +164,7 @@ def _unsupported(reason: str) -> str:
     return "no such op" if reason == "Operation is not supported" else reason
 
 
-def _facts(log: str) -> tuple[tuple[str, str], ...]:
+def facts_of(log: str) -> tuple[tuple[str, str], ...]:
     """Returns the adapter, and how many ops run where; the accelerator counts them only where it refuses some."""
     adapter = _ADAPTER.search(log)
     counts = [(int(match["gpu"]), int(match["cpu"])) for match in _COUNTS.finditer(log)]
