@@ -31,7 +31,7 @@ class Web(Target):
     """LiteRT.js, which runs on WebAssembly what WebGPU does not take, and loads files like ``CompiledModel``."""
 
     name = "web"
-    traits = Gpu.traits._replace(runtime="LiteRT.js", loops=True, left_loops="", complex=True)
+    traits = Gpu.traits._replace(runtime="LiteRT.js", loops=True, left_loops="", complex=True, plain_signatures=True)
     table = OpTable("what LiteRT.js 2.5 loads", variables=False, runs_own=True)
     hints = (
         Hint("", "variable tensors", f"{_WEB}: recurrent layers stay loops"),
