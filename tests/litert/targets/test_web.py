@@ -73,28 +73,32 @@ def test_a_browser_that_ends_is_unknown(modules: Path, monkeypatch: pytest.Monke
 
 
 def test_the_server_sends_only_what_it_has(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A browser that asks for files outside, and without the address."""
-    (modules.parent / "secret").write_text("secret")
+    """A browser that asks for files outside, for lists of files, and without the address."""
+    folder = modules.parent
+    (folder / "secret").mkdir()
+    (folder / "secret" / "model").write_text("123")
+    (folder.parent / "outside").write_text("outside")
     script = """for argument; do address=$argument; done
-for path in modules/../secret modules/%2e%2e/secret ../secret modules/@litertjs/core/package.json model; do
-    curl -s --path-as-is -o /dev/null -w "%{http_code}" "${address%check.html}$path"
+root=${address%secret/check.html}
+for path in ../outside %2e%2e/outside modules/../../outside modules/ "" secret/ \\
+        secret/model modules/@litertjs/core/package.json; do
+    curl -s --path-as-is -o /dev/null -w "%{http_code} " "$root$path"
 done > codes
-root=${address#http://*/}
-curl -s -o /dev/null -w "%{http_code}" "${address%$root}model" >> codes
-curl -s -d 1 "${address%check.html}said/h%C3%A4/%2F"
-curl -s -d "" "${address%check.html}done"
+for path in secret/said/h%C3%A4/%2F other/said/1 said ../said secret/done; do
+    curl -s --path-as-is -o /dev/null -d 1 -w "%{http_code} " "$root$path"
+done >> codes
 cat > /dev/null"""
     monkeypatch.setenv("LITEFUSE_BROWSER", browser(modules / "browser", script))
-    posted = run_page("check.html", {"model": b"123"}, modules.parent)
-    assert (modules.parent / "app" / "codes").read_text() == "404" * 3 + "200" * 2 + "404"
-    assert [message.path for message in posted] == [("said", "hä", "/"), ("done",)]
+    posted = run_page(folder / "secret" / "check.html", folder)
+    assert (folder / "app" / "codes").read_text().split() == ["404"] * 6 + ["200"] * 3 + ["404"] * 3 + ["200"]
+    assert posted == [(("said", "hä", "/"), b"1"), (("done",), b"1")]
 
 
 def test_the_server_is_gone_afterwards(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = 'for argument; do address=$argument; done; echo "$address" > address; exit'
     monkeypatch.setenv("LITEFUSE_BROWSER", browser(modules / "browser", script))
     with pytest.raises(LitefuseError, match="ends by itself"):
-        run_page("check.html", {}, modules.parent)
+        run_page(modules.parent / "secret" / "check.html", modules.parent)
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen((modules.parent / "app" / "address").read_text().strip())
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,10 +54,11 @@ class Web(Target):
         modules = browser.find_litert_js()
         if modules is None:
             return Answer(unavailable=self.missing())
-        software = browser.litert_js_version(modules)
+        version = json.loads((modules / browser.CORE / "package.json").read_text("utf-8"))["version"]
+        software = f"LiteRT.js {version}"
         announce("run the model in the browser")
         try:
-            posted = browser.run_page("check.html", _contents(question), Path(question.folder))
+            posted = browser.run_page(_written(question), Path(question.folder))
         except LitefuseError as error:
             return Answer(software, unavailable=error.message)
         logs, failed = _texts(posted, "log"), _texts(posted, "failed")
@@ -64,7 +67,7 @@ class Web(Target):
             return Answer(software, unavailable=f"LiteRT.js does not start in this browser: {failed['load']}")
         facts = [(name, _browser_name(text)) for name, text in _texts(posted, "fact").items()]
         facts += facts_of(logs.get(_GPU, ""))
-        if not any(message.path == ("asked", _GPU) for message in posted):
+        if not any(path == ("asked", _GPU) for path, _ in posted):
             facts.append(("WebGPU", "not asked: this browser finds no adapter"))
         refusals = {_CPU: LiteRT().refusals(logs.get(_CPU, "")), _GPU: Gpu().refusals(logs.get(_GPU, ""))}
         for backend in (backend for backend in (_CPU, _GPU) if backend in failed):
@@ -80,30 +83,33 @@ class Web(Target):
         )
 
 
-def _contents(question: Question) -> dict[str, bytes | Path]:
-    """Returns what the page asks for: itself, the model, the calls, and the values of their inputs."""
-    contents: dict[str, bytes | Path] = {"check.html": _PAGE, "model": Path(question.model)}
+def _written(question: Question) -> Path:
+    """Writes what the page asks for into a folder: itself, the model, the calls, and the values of their inputs."""
+    folder = Path(question.folder, secrets.token_urlsafe())
+    folder.mkdir()
+    shutil.copyfile(question.model, folder / "model")
     rounds: list[list[dict[str, Any]]] = []
     for calls in question.rounds:
         rounds.append([])
         for call in calls:
             inputs: list[dict[str, Any]] = []
             for name, value in call.inputs.items():
-                path = f"inputs/{len(contents)}"
-                # Texts have no bytes that a page could take, and it does not ask for them.
-                contents[path] = b"" if value.dtype.kind in "OSU" else np.ascontiguousarray(value).tobytes()
+                path = f"input{len(rounds)}-{len(rounds[-1])}-{len(inputs)}"
+                if value.dtype.kind not in "OSU":  # JavaScript has no arrays of texts
+                    np.ascontiguousarray(value).tofile(folder / path)
                 inputs.append({"name": name, "dtype": value.dtype.name, "shape": value.shape, "path": path})
             rounds[-1].append({"signature": call.signature, "inputs": inputs})
-    contents["question.json"] = json.dumps({"rounds": rounds or [[]]}).encode()  # it is loaded in any case
-    return contents
+    # It is loaded in any case.
+    (folder / "question.json").write_text(json.dumps({"rounds": rounds or [[]]}), "utf-8")
+    return Path(shutil.copy(_PAGE, folder))
 
 
 def _texts(posted: Sequence[Posted], kind: str) -> dict[str, str]:
     """Returns the texts of one kind, by what they are about."""
     texts: dict[str, str] = {}
-    for message in posted:
-        if message.path[0] == kind:
-            texts[message.path[1]] = texts.get(message.path[1], "") + message.content.decode("utf-8", "replace")
+    for path, content in posted:
+        if path[0] == kind:
+            texts[path[1]] = texts.get(path[1], "") + content.decode("utf-8", "replace")
     return texts
 
 
@@ -124,12 +130,12 @@ def _outputs(question: Question, posted: Sequence[Posted]) -> dict[str, tuple[tu
     """Returns the outputs of all calls, by backend."""
     model = Model(Path(question.model).read_bytes())
     outputs: dict[str, list[list[dict[str, Any]]]] = {}
-    for message in posted:
-        if message.path[0] == "output":
-            _, backend, of_round, call, name, shape = message.path
+    for path, content in posted:
+        if path[0] == "output":
+            _, backend, of_round, call, name, shape = path
             rounds = outputs.setdefault(backend, [[{} for _ in calls] for calls in question.rounds])
             signature = model.signatures[question.rounds[int(of_round)][int(call)].signature]
             dtype = model.graphs[signature.graph].tensor(signature.outputs[name]).dtype
             sizes = [int(size) for size in shape.split("x") if size]
-            rounds[int(of_round)][int(call)][name] = np.frombuffer(message.content, dtype).reshape(sizes)
+            rounds[int(of_round)][int(call)][name] = np.frombuffer(content, dtype).reshape(sizes)
     return {backend: tuple(map(tuple, rounds)) for backend, rounds in outputs.items()}

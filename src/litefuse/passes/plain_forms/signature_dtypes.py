@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.support.report.entries import RetypedReport
 
-# The dtypes that are replaced, as MLIR names them, by name, and by what.
-_NAMES = {"i64": "int64", "i1": "bool"}
-_NEW = {"i64": ("int32", 32, True), "i1": ("uint8", 8, False)}
+# The names of the dtypes that are replaced, and of those in their place, by MLIR's name.
+_REPLACED = {"i64": ("int64", "int32"), "i1": ("bool", "uint8")}
 _INT32 = np.iinfo(np.int32)
 
 
@@ -53,27 +52,28 @@ class PlainSignatures(NamedTuple):
             end = terminator_of(block)
             with function.location:
                 for name, argument in zip(entry.inputs, block.arguments, strict=True):
-                    if (kind := self._kind("input", entry, name, argument.type)) is not None:
+                    if (kind := _replaced(argument.type)) is not None:
+                        self._report("input", f"{entry.symbol}:{name}", argument.type)
                         _narrow_input(argument, kind, block)
                 for place, (name, value) in enumerate(zip(entry.outputs, end.operands, strict=True)):
-                    if (kind := self._kind("output", entry, name, value.type)) is not None:
+                    if (kind := _replaced(value.type)) is not None:
+                        self._report("output", f"{entry.symbol}:{name}", value.type)
                         with ir.InsertionPoint(end):
                             end.operands[place] = _narrowed(value, kind, f"output {name!r} of {entry.symbol}")
             update_function_type(function)
         return len(self.retyped) > before
 
-    def _kind(self, what: str, entry: EntryPoint, name: str, kind: ir.Type) -> ir.RankedTensorType | None:
-        """Returns the type to take in the place of another, which is reported; None if it stays."""
-        element = str(ir.ShapedType(kind).element_type)
-        if element not in _NEW:
-            return None
-        dtype, width, signless = _NEW[element]
-        of_input = what == "input"
-        self.retyped.append(
-            RetypedReport("input" if of_input else "output", f"{entry.symbol}:{name}", _NAMES[element], dtype)
-        )
-        made = ir.IntegerType.get_signless(width) if signless else ir.IntegerType.get_unsigned(width)
-        return ir.RankedTensorType.get(ir.RankedTensorType(kind).shape, made)
+    def _report(self, what: Literal["input", "output"], name: str, kind: ir.Type) -> None:
+        self.retyped.append(RetypedReport(what, name, *_REPLACED[str(ir.ShapedType(kind).element_type)]))
+
+
+def _replaced(kind: ir.Type) -> ir.RankedTensorType | None:
+    """Returns the type in the place of another; None if that stays."""
+    element = str(ir.ShapedType(kind).element_type)
+    if element not in _REPLACED:
+        return None
+    made = ir.IntegerType.get_signless(32) if element == "i64" else ir.IntegerType.get_unsigned(8)
+    return ir.RankedTensorType.get(ir.RankedTensorType(kind).shape, made)
 
 
 def _narrow_input(argument: ir.Value, kind: ir.RankedTensorType, block: ir.Block) -> None:
@@ -94,12 +94,11 @@ def _narrow_input(argument: ir.Value, kind: ir.RankedTensorType, block: ir.Block
 
 def _narrowed(value: ir.Value, kind: ir.RankedTensorType, where: str) -> ir.Value:
     elements = stored(value)
-    if elements is not None and kind.element_type == ir.IntegerType.get_signless(32):
-        array = np.array(elements)
-        if array.size and not _INT32.min <= array.min() <= array.max() <= _INT32.max:
+    if elements is not None and str(kind.element_type) == "i32":
+        beyond = [int(item) for item in np.array(elements).reshape(-1) if not _INT32.min <= item <= _INT32.max]
+        if beyond:
             raise ConversionError(
-                f"{where} is int64 with the constant {int(array.min() if array.min() < _INT32.min else array.max())}, "
-                "and JavaScript's arrays for LiteRT.js hold up to int32",
+                f"{where} is int64 with the constant {beyond[0]}, and LiteRT.js takes integers of up to 32 bits",
                 hint="Leave it out of the signature, or convert for another target.",
             )
     largest = producer(value, "tfl.arg_max", "tfl.arg_min")
