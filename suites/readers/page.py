@@ -48,7 +48,7 @@ Refused, although made for this reader:
   looks.
 - **Fused LSTMs.** By default, small LSTMs become UNIDIRECTIONAL_SEQUENCE_LSTM, which OpenVINO, LiteRT's
   `CompiledModel` and LiteRT.js do not support. `--rnn loop` keeps loops; the [targets](../guides/targets.md)
-  `openvino`, `litert` and `gpu` avoid the op, too.
+  `openvino`, `litert`, `gpu` and `web` avoid the op, too.
 - **Loops.** tflite-runtime 2.14 refuses loops whose batch changes between calls. OpenVINO lacks DYNAMIC_UPDATE_SLICE,
   with which loops write their steps: `--target openvino` uses other ops.
 - **Composites** (`--composites NAME=keep`) are for LiteRT, and for OpenVINO, which computes their bodies. TensorFlow

@@ -262,3 +262,21 @@ func.func @others(%x: tensor<2x?xf32>, %s: tensor<1xi32>, %t: tensor<2xi32>) -> 
   %1 = "tfl.reshape"(%0, %t) : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x2xf32>
   return %1 : tensor<?x2xf32>
 }
+
+// -----
+// RUN: plain-operands
+// The GPU's accelerator updates at computed places only what has four axes.
+// CHECK-LABEL: func.func @updates
+// CHECK: %[[WHOLE:.*]] = "tfl.reshape"(%arg0, {{.*}}) : (tensor<5x3xf32>, tensor<4xi32>) -> tensor<1x1x5x3xf32>
+// CHECK: %[[PART:.*]] = "tfl.reshape"(%arg1, {{.*}}) : (tensor<1x3xf32>, tensor<4xi32>) -> tensor<1x1x1x3xf32>
+// CHECK: %[[PLACES:.*]] = "tfl.concatenation"({{.*}}, %arg2) <{axis = 0 : i32, fused_activation_function = "NONE"}> : (tensor<2xi32>, tensor<2xi32>) -> tensor<4xi32>
+// CHECK: "tfl.dynamic_update_slice"(%[[WHOLE]], %[[PART]], %[[PLACES]])
+// CHECK: "tfl.dynamic_update_slice"(%arg0, %arg1, {{.*}}) : (tensor<5x3xf32>
+// CHECK: "tfl.dynamic_update_slice"(%arg3, %arg4, %arg5) : (tensor<1x1x5x3xf32>
+func.func @updates(%x: tensor<5x3xf32>, %part: tensor<1x3xf32>, %places: tensor<2xi32>, %y: tensor<1x1x5x3xf32>, %more: tensor<1x1x1x3xf32>, %four: tensor<4xi32>) -> (tensor<5x3xf32>, tensor<5x3xf32>, tensor<1x1x5x3xf32>) {
+  %known = "tfl.pseudo_const"() {value = dense<[1, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.dynamic_update_slice"(%x, %part, %places) : (tensor<5x3xf32>, tensor<1x3xf32>, tensor<2xi32>) -> tensor<5x3xf32>
+  %1 = "tfl.dynamic_update_slice"(%x, %part, %known) : (tensor<5x3xf32>, tensor<1x3xf32>, tensor<2xi32>) -> tensor<5x3xf32>
+  %2 = "tfl.dynamic_update_slice"(%y, %more, %four) : (tensor<1x1x5x3xf32>, tensor<1x1x1x3xf32>, tensor<4xi32>) -> tensor<1x1x5x3xf32>
+  return %0, %1, %2 : tensor<5x3xf32>, tensor<5x3xf32>, tensor<1x1x5x3xf32>
+}

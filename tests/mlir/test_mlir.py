@@ -34,6 +34,7 @@ from litefuse.fusions.recognizers.layers.name_layers import NameLayers
 from litefuse.fusions.recognizers.recognize import RecognizeComposites
 from litefuse.fusions.recognizers.recurrent.block_cells import expand_block_cells
 from litefuse.ir.engine.lowering import run_mlir_passes
+from litefuse.ir.importer import EntryPoint
 from litefuse.ir.mlir import ir, mlir_context
 from litefuse.ir.passes import Deferred, Pass, op_names, run_passes
 from litefuse.ir.shapes.call_types import SetInputShapes, refine_call_types
@@ -80,6 +81,7 @@ from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
 from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
 from litefuse.passes.plain_forms.reshapes import join_reshapes
+from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module
 from litefuse.passes.tensor_lists.dense_lists import lower_tensor_lists
@@ -112,6 +114,11 @@ def _input_shapes(options: dict[str, str]) -> InputShapes:
     return InputShapes.of(shapes, int(options["batch"]) if "batch" in options else None)
 
 
+def _entry_point(options: dict[str, str]) -> EntryPoint:
+    inputs, outputs = (tuple(filter(None, options.get(ends, "").split("+"))) for ends in ("inputs", "outputs"))
+    return EntryPoint(options["entry"], inputs, outputs, inputs, outputs)
+
+
 PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "call-once": lambda options, given: CallOnce(
         options["initializers"].split("+") if "initializers" in options else given.initializers,
@@ -139,6 +146,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "join-reshapes": lambda _o, _v: join_reshapes,
     "lower-ranks": lambda options, _: LowerRanks(int(options["rank"])),
     "plain-operands": lambda _o, _v: plain_operands,
+    "plain-signatures": lambda options, _: PlainSignatures([_entry_point(options)], []),
     "plain-slices": lambda _o, _v: plain_slices,
     "simplify": lambda _o, _v: Simplify(),
     "freeze-variables": lambda _, given: FreezeVariables(given.value, []),

@@ -27,6 +27,7 @@ class TargetTraits(NamedTuple):
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
+        plain_signatures: Whether inputs and outputs are float32, int32 or uint8.
         max_rank: The highest rank of what ops compute with; None for any.
         names: Whether a file for it has the names of tensors inside the model.
         composites: The names of composites that it computes as one op: layers of these names are kept as such.
@@ -48,6 +49,7 @@ class TargetTraits(NamedTuple):
     flat_ids: bool = False
     shrinks_axes: bool = True
     plain_operands: bool = False
+    plain_signatures: bool = False
     max_rank: int | None = None
     names: bool = True
     composites: frozenset[str] = frozenset()
@@ -60,6 +62,7 @@ class TargetTraits(NamedTuple):
             and not self.flat_ids
             and self.shrinks_axes
             and not self.plain_operands
+            and not self.plain_signatures
             and (self.max_rank is None)
         )
 
@@ -87,6 +90,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         flat_ids=any(trait.flat_ids for trait in traits),
         shrinks_axes=all(trait.shrinks_axes for trait in traits),
         plain_operands=any(trait.plain_operands for trait in traits),
+        plain_signatures=any(trait.plain_signatures for trait in traits),
         max_rank=min((trait.max_rank for trait in traits if trait.max_rank is not None), default=None),
         names=any(trait.names for trait in traits),
         composites=frozenset[str].intersection(*(trait.composites for trait in traits)),

@@ -84,7 +84,7 @@ def test_variable_tensors_are_not_for_compiled_model() -> None:
 def test_ops_that_no_conversion_rewrites_are_not_to_be_disallowed(op: str, is_rewritten: bool) -> None:
     graph = Graph()
     graph.custom(op, [graph.input("x", (1, 4))], [graph.output("y", (1, 4))])
-    for target in map(find_target, ("ethos-u", "gpu", "litert", "micro", "openvino")):
+    for target in map(find_target, ("ethos-u", "gpu", "litert", "micro", "openvino", "web")):
         refusals = [Refusal(op, reason) for reason in ("it is a custom op", "no such op")]
         hints = [refused.hint for refused in located(Model(model(graph)), refusals, (), target.hints)]
         assert any("--allow-custom-ops never" in hint for hint in hints) == is_rewritten, target.name

@@ -37,6 +37,7 @@ from litefuse.support.records import Record
 if TYPE_CHECKING:
     from litefuse.passes.control_flow.unroll_loops import LoopOutcome
     from litefuse.passes.fake_quantization.pairs import NodesFound
+    from litefuse.support.report.entries import RetypedReport
 
 
 def before_engine_of_one_op(decomposed: list[Decomposed]) -> list[Pass]:
@@ -94,6 +95,7 @@ class Lowering(Record):
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
         narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
+        retyped: Filled with the inputs and outputs that get dtypes which the target takes; None: they keep theirs.
         initializers: Filled with the symbols of the functions that run before all else.
     """
 
@@ -111,6 +113,7 @@ class Lowering(Record):
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     narrowed: Counter[str] = field(default_factory=Counter[str])
+    retyped: list[RetypedReport] | None = None
     initializers: list[str] = field(default_factory=list[str])
 
 
@@ -200,23 +203,26 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         # Before type_static_shapes: LiteRT's dialect has no BITCAST of complex numbers whose shape is known.
         *([] if lowering.target.complex else [deferred.ComplexPairs()]),
         *([] if lowering.target.dynamic else [deferred.TypeStaticShapes()]),
-        *_plain_forms(lowering.target),  # after all that adds ops, and once all shapes are in the types
+        *_plain_forms(lowering),  # after all that adds ops, and once all shapes are in the types
         drop_constants,  # those of decomposed ops, too
         CallOnce(lowering.initializers, tuple(entry.symbol for entry in lowering.entry_points)),
         NameTensors({entry.symbol: (entry.input_tensors, entry.output_tensors) for entry in lowering.entry_points}),
     ]
 
 
-def _plain_forms(target: TargetTraits) -> list[Pass]:
+def _plain_forms(lowering: Lowering) -> list[Pass]:
     """Returns the passes that give ops the forms that a target takes, where it does not take them all."""
+    target = lowering.target
     if target.takes_all_forms:  # as of most conversions, which import none of these
         return []
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
     from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
     from litefuse.passes.plain_forms.reshapes import join_reshapes
+    from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 
     others: list[Pass] = [
+        *([] if lowering.retyped is None else [PlainSignatures(lowering.entry_points, lowering.retyped)]),
         *([unpack_reversals] if "REVERSE_V2" in target.avoided else []),
         *([EmitEqualOps(target.avoided)] if target.avoided else []),
     ]

@@ -43,6 +43,7 @@ OWN = {
     "micro": ("micro", "Micro"),
     "ethos-u": ("ethos_u", "EthosU"),
     "openvino": ("openvino", "OpenVINO"),
+    "web": ("web", "Web"),
 }
 _FORMER_GROUP = "litefuse.targets"  # of classes, by the names of the targets
 _registered: dict[str, type[Target]] = {}

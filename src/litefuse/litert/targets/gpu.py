@@ -37,7 +37,7 @@ _TARGET = "convert with --target gpu"
 # measured with the accelerator of ai-edge-litert 2.3.
 _ANY = """
     ABS ADD ADD_N ARG_MAX ATAN2 BATCH_MATMUL BITCAST BITWISE_XOR CAST CEIL COS DEPTH_TO_SPACE DIV
-    DYNAMIC_UPDATE_SLICE ELU EMBEDDING_LOOKUP EQUAL EXP FLOOR FLOOR_DIV FLOOR_MOD GELU GREATER GREATER_EQUAL
+    ELU EMBEDDING_LOOKUP EQUAL EXP FLOOR FLOOR_DIV FLOOR_MOD GELU GREATER GREATER_EQUAL
     HARD_SWISH LEAKY_RELU LESS LESS_EQUAL LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC LSTM MAXIMUM MEAN MINIMUM
     MUL NEG NOT_EQUAL PACK POW REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN REDUCE_PROD RELU_0_TO_1 RELU_N1_TO_1
     REVERSE_V2 RIGHT_SHIFT ROUND RSQRT SIGN SIN SPLIT SPLIT_V SQRT SQUARE SQUARED_DIFFERENCE
@@ -62,6 +62,8 @@ GPU_OPS = OpTable(
     ops={
         **{name: Limits() for name in _ANY.split()},
         **{name: Limits(version) for version, names in _VERSIONS.items() for name in names.split()},
+        # Of other ranks, it takes computed places for 0 without a word, and gives other numbers.
+        "DYNAMIC_UPDATE_SLICE": Limits(ranks={0: (4,)}, computed=(2,)),
         "FULLY_CONNECTED": Limits(14, computed=(0,)),
         "GATHER": Limits(ranks={1: (1,)}),
         "RESHAPE": Limits(1, constant=(1,)),
@@ -103,6 +105,7 @@ class Gpu(Target):
         Hint("STRIDED_SLICE", "shrink_axis_mask", f"{_TARGET}: axes are dropped by RESHAPE"),
         Hint("", "[Vv]ersion", f"{_TARGET}: ops are written in the oldest version that does"),
         Hint("WHILE|IF", "", f"{_TARGET}: loops are unrolled where their steps are known"),
+        Hint("DYNAMIC_UPDATE_SLICE", "rank", f"{_TARGET}: tensors of rank 4 are updated"),
         Hint("", "[Rr]ank|dimensions|1D-4D", f"{_TARGET}: fewer dimensions where that is possible"),
         Hint("", "operand 1 is computed|SHAPE|dynamic", "convert with --batch 1, or --shape for what else is open"),
         Hint("SHAPE|FILL|BROADCAST_TO|RANGE", "", "convert with --batch 1, or --shape for what else is open"),
@@ -140,7 +143,7 @@ class Gpu(Target):
             refused = self.refusals(text)
             if not accelerated and not refused:
                 refused = (Refusal("", "it does not say which ops it refuses"),)
-            facts = _facts(text)
+            facts = facts_of(text)
             if why := not_callable(question):
                 return Answer(software(), refusals=refused, not_run=why, facts=facts)
             announce("run the model")
@@ -165,7 +168,7 @@ def _unsupported(reason: str) -> str:
     return "no such op" if reason == "Operation is not supported" else reason
 
 
-def _facts(log: str) -> tuple[tuple[str, str], ...]:
+def facts_of(log: str) -> tuple[tuple[str, str], ...]:
     """Returns the adapter, and how many ops run where; the accelerator counts them only where it refuses some."""
     adapter = _ADAPTER.search(log)
     counts = [(int(match["gpu"]), int(match["cpu"])) for match in _COUNTS.finditer(log)]

@@ -68,6 +68,7 @@ class Answer(NamedTuple):
         takes: Whether it takes the file, if only with a CPU for the refused ops.
         refusals: The ops that it does not take.
         outputs: The outputs of each call in each round, None for a call that it cannot make; or None for all.
+        elsewhere: The outputs on its other processors; before them what follows the name of an output there.
         not_run: Why there are none; empty if the file is refused.
         facts: What else it says, as names and texts.
         arena: The bytes of memory that it needs for everything but the file, if it tells.
@@ -78,6 +79,7 @@ class Answer(NamedTuple):
     takes: bool = True
     refusals: tuple[Refusal, ...] = ()
     outputs: tuple[tuple[Arrays | None, ...], ...] | None = None
+    elsewhere: tuple[tuple[str, tuple[tuple[Arrays | None, ...], ...]], ...] = ()
     not_run: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     arena: int | None = None

@@ -30,8 +30,8 @@ _STEPS_OF_STAGES = {
         cancel-layout-changes, copy-branch-results, emit-composite-ops, prepare-shapes,
         initialize-states, defer-branches, fill-buffers, drop-loop-variables, outline-loops, decompose-ops,
         merge-handles, separate-activations, keep-copies, separate-reads, check-constants, emit-custom-ops,
-        complex-pairs, type-static-shapes, unpack-reversals, emit-equal-ops, flatten-ids, plain-slices,
-        plain-operands, lower-ranks, join-reshapes, drop-constants, call-once, name-tensors, center-first,
+        complex-pairs, type-static-shapes, plain-signatures, unpack-reversals, emit-equal-ops, flatten-ids,
+        plain-slices, plain-operands, lower-ranks, join-reshapes, drop-constants, call-once, name-tensors, center-first,
         drop-negations, negate-factors, scale-weights, add-masks
     """,
     "Writing": "write, write the outputs",

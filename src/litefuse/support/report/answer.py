@@ -243,7 +243,10 @@ def _targets(report: Report) -> Iterator[_Line]:
     several = len(report.target_checks) > 1
     verdicts = [f"{check.target} {check.text}" if several else check.text for check in report.target_checks]
     batch = [f"a batch of {report.batch_taken}, not a dynamic one (--batch)"] if report.batch_taken else []
-    text = f"{report.target}: {'; '.join([*verdicts, *batch])}" if verdicts or batch else report.target
+    ends = [value for value in report.narrowed if value.dtype in {"bool", "int64"}]
+    dtypes = [f"{value.name.partition(':')[2]} is {value.new_dtype} for {value.dtype}" for value in ends]
+    told = [*verdicts, *batch, *dtypes]
+    text = f"{report.target}: {'; '.join(told)}" if told else report.target
     yield _Line("target", text, worst_of(VERDICTS.get(check.verdict) for check in report.target_checks))
 
 

@@ -286,14 +286,16 @@ class FileChecks:
         answer = self.asked[target.name] = self._answer(target, calls)
         if answer.unavailable:
             return self._by_table(report, target, by_table, answer.unavailable)
-        outputs = ()
+        outputs: tuple[OutputVerdict, ...] = ()
         problem = answer.not_run
         if isinstance(calls, str):
             problem = problem or calls
         elif answer.outputs is not None:
-            outputs = tuple(calls.verdicts(answer.outputs))
-            if any(output.verdict == "differs" for output in outputs):
-                outputs = tuple(self._doubted(calls, outputs))
+            for where, results in (("", answer.outputs), *answer.elsewhere):
+                verdicts = tuple(calls.verdicts(results))
+                if any(output.verdict == "differs" for output in verdicts):
+                    verdicts = tuple(self._doubted(calls, verdicts))
+                outputs += tuple(replace(output, name=output.name + where) for output in verdicts)
         takes, refusals = answer.takes, answer.refusals
         if target.name == "cpu":  # the calls are its answer
             takes = not isinstance(calls, str) or not self.model.signatures
