@@ -16,6 +16,7 @@ from litefuse.conversion.quantization.quantizer_mends import (
     mend_unread_results,
     restore_open_shapes,
     share_buffers,
+    share_conversions,
 )
 from litefuse.litert.runtime.interpreter import Interpreter
 from litefuse.litert.runtime.schema_objects import add_metadata, objects_of
@@ -66,6 +67,29 @@ def test_biases_beyond_int32(tmp_path: Path, kind: str, form: Any, tolerance: fl
         results = runner(**call)
         np.testing.assert_allclose(results["y"], call["x"] @ weights.T + bias, atol=tolerance)
         np.testing.assert_allclose(results["u"], call["z"] @ weights.T + bias, atol=0.1)
+
+
+def test_conversions_to_the_same_integers_are_one() -> None:
+    """Not those to others, nor those that the model returns."""
+    graph = Graph()
+    x = graph.input("x", [4])
+    made = [
+        integers(graph, graph.output("d", [4], np.int8) if name == "d" else graph.tensor(name, [4], dtype), scale)
+        for name, dtype, scale in [("a", np.int8, 0.5), ("b", np.int8, 0.5), ("c", np.int8, 0.25), ("d", np.int8, 0.5)]
+    ]
+    for tensor in made:
+        graph.builtin("QUANTIZE", [x], [tensor])
+    wide = [graph.tensor(f"wide_{number}", [4], np.int32) for number in range(3)]
+    for tensor, source in zip(wide, made, strict=False):
+        graph.builtin("CAST", [source], [tensor])
+    graph.builtin("ADD_N", wide, [graph.output("y", [4], np.int32)])
+    given = loaded(graph)
+    assert share_conversions(given)
+    assert ops_of(given, 0) == [
+        *("QUANTIZE: x -> a", "QUANTIZE: x -> c", "QUANTIZE: x -> d"),
+        *("CAST: a -> wide_0", "CAST: c -> wide_2", "ADD_N: wide_0, wide_0, wide_2 -> y"),
+    ]
+    assert not share_conversions(given)
 
 
 _SIGNATURES: list[tuple[Any, bool, Any]] = [

@@ -56,6 +56,7 @@ from litefuse.conversion.quantization.quantizer_mends import (
     mend_unread_results,
     restore_open_shapes,
     share_buffers,
+    share_conversions,
 )
 from litefuse.conversion.quantization.recipe import ModelFacts, Recipe, check_named, facts_of, kept_results, recipe_of
 from litefuse.conversion.quantization.recurrent.lstms import FloatLayer, LstmOps, enclose_states
@@ -321,6 +322,7 @@ class _RangedModel:
         if self._bits is not None:
             yield restore_open_shapes  # of what QUANTIZE makes, which ops will make themselves
             yield from self._integer_edits(ranges, self._bits)
+            yield share_conversions
         yield from (flatten_products, separate_activations, halve_biases, restore_open_shapes)
 
     def _integer_edits(self, ranges: Ranges, bits: int) -> Iterator[Edit]:

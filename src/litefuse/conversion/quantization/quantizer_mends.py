@@ -276,6 +276,25 @@ def _biases(graph: GraphEditor) -> Iterator[int]:
     yield from (index for index in biases if index not in others and graph.is_type(index, "float32"))
 
 
+def share_conversions(model: Any) -> bool:
+    """Makes the same integers of a tensor once: litert-quantizer does so for ops that it knows, litefuse for others."""
+    changed = False
+    for graph in editors_of(model):
+        first: dict[Any, int] = {}
+        for op in [op for op in graph.ops or () if graph.kind(op) in {"CAST", "QUANTIZE"}]:
+            result = int(op.outputs[0])
+            form = graph.kind(op), int(op.inputs[0]), dtype_of(graph.tensor(result)), graph.scale(result)
+            other = first.setdefault(form, result)
+            if other != result and not graph.is_output(result):
+                for reader in graph.consumers(result):
+                    graph.replace_input(reader, result, other)
+                graph.remove_op(op)
+                changed = True
+    if changed:
+        drop_unused(model)
+    return changed
+
+
 def share_buffers(model: Any) -> bool:
     """Has tensors with the same bytes refer to one buffer.
 

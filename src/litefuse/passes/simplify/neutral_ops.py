@@ -10,6 +10,7 @@ import numpy as np
 from litefuse.ir.attributes import ASSERTS_SIZES
 from litefuse.ir.ops.dims import Dim, Formula, is_stretched
 from litefuse.ir.ops.facts import Dims, Op, Tensor, Values, array_of, elements, known
+from litefuse.ir.ops.rules.elementwise import BROADCASTING
 from litefuse.ir.ops.rules.slicing import extents
 from litefuse.ir.shapes.editor import Editor, arithmetic_key, is_known
 from litefuse.ir.shapes.graph import Node
@@ -422,16 +423,25 @@ def _fill_known_sizes(editor: Editor, node: Node) -> int | None:
 
         %y = tf.ZerosLike(%x : tensor<?x20xf32>)   -->   %y = tf.Fill(%before, 0.0)
 
-    Such are the outputs of a first step that Keras computes for the zeros before a masked sequence.
+    Such are the outputs of a first step that Keras computes for the zeros before a masked sequence. What elementwise
+    ops alone read need not be filled: they broadcast the number.
     """
-    result = editor.tensor(node.results[0])
-    if result.shape is None or None in result.shape or result.dtype not in {"f16", "f32"}:
+    (result,), shape = node.op.results, editor.shape(node.results[0])
+    if shape is None or None in shape or editor.tensor(node.results[0]).dtype not in {"f16", "f32"}:
         return None
-    sizes = array_of(result.shape, [len(result.shape)])
-    before = editor.integers(node, sizes) if is_known(sizes) else editor.arithmetic.get(arithmetic_key("i32", sizes))
-    if before is None:
+    sizes = array_of(shape, [len(shape)])
+    if is_known(sizes):
+        vector = editor.integers(node, sizes)
+    elif arithmetic_key("i32", sizes) in editor.arithmetic or all(
+        use.owner.name.removeprefix("tf.") in BROADCASTING for use in result.uses
+    ):
+        vector = editor.vector(node, shape, node.operands[0])
+    else:
         return None
-    return editor.add(node, "Fill", [editor.resolve(before), editor.zeros(node, node.results[0], ())], result, {})
+    if vector is None:
+        return None
+    zero = editor.zeros(node, node.results[0], ())
+    return editor.add(node, "Fill", [vector, zero], editor.tensor(node.results[0]), {})
 
 
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
