@@ -15,7 +15,7 @@ from litefuse.litert.metadata.finish import finish_file
 from litefuse.litert.targets.browser import CORE, UTILS
 from tests.litert.runtime.models import Graph
 from tests.litert.targets.models import dense, integers, remembering, serving
-from tests.tools.cli.test_cli import run
+from tests.tools.documents.reading import printed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,9 +96,8 @@ def told(folder: Path) -> dict[str, Any]:
 @pytest.mark.usefixtures("modules")
 def test_metadata_gives_inputs_forms_and_outputs_labels(tmp_path: Path) -> None:
     path = described(tmp_path)
-    outcome = run("export-web", path, "-o", tmp_path / "page", "--json")
-    assert outcome.code == 0, outcome.err
-    document = json.loads(outcome.out)
+    document = printed("export-web", path, "-o", tmp_path / "page")
+    assert document["status"] == "done"
     forms = {"image": "image", "sounds": "audio", "words": "text", "ids": "numbers", "x": "numbers"}
     assert document["forms"] == forms
     assert document["notes"] == ["ids takes ids: a tokenizer in JavaScript has to make them of texts."]

@@ -17,11 +17,12 @@ from litefuse.litert.export.edited_file import sign_file
 from litefuse.litert.inspection.litert_model import inspect_litert_model
 from litefuse.litert.metadata.associated_files import read_file
 from litefuse.litert.metadata.finish import model_metadata
+from litefuse.litert.runtime.model_content import check_model
 from litefuse.litert.runtime.model_reader import Model, Tensor
 from litefuse.litert.targets import browser
 from litefuse.litert.targets.op_table import refused_by_table
 from litefuse.litert.targets.web import Web
-from litefuse.support.cloud.paths import not_url
+from litefuse.support.cloud.paths import local, not_url
 from litefuse.support.report.json_form import json_form
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def export_web(model: ConversionResult | str | os.PathLike[str] | bytes, folder:
     """
     target = Path(not_url(folder))
     check_empty(target)
+    if isinstance(model, str | os.PathLike):
+        check_model(local(model), "--target web")
     modules = browser.find_litert_js()
     if modules is None:
         raise LitefuseError(browser.missing_software())
@@ -137,7 +140,7 @@ def _tensor(tensor: Tensor, what: str, where: str) -> dict[str, Any]:
         raise LitefuseError(
             f"the {what} is {dtype} of shape [{sizes}], which LiteRT.js does not take",
             where=where,
-            hint="Convert with --target web: it makes int64 int32, and a batch of 1. For int8, add --quantized-io uint8.",
+            hint="Convert with --target web, which makes int64 int32 and a batch of 1; of int8, --quantized-io uint8.",
         )
     is_scaled = dtype == "uint8" and tensor.scale
     return {"dtype": dtype, "shape": tensor.shape, "scale": tensor.scale if is_scaled else 0, "zero": tensor.zero}
