@@ -36,6 +36,7 @@ from litefuse.tools.documents.document import FOLDER, VERSIONS, Failure, Head, a
 from litefuse.tools.environment.finding import Diagnosis
 from litefuse.tools.kernel_check.check import CheckedCall
 from litefuse.tools.scaffold.micro.export import MicroProject
+from litefuse.tools.scaffold.web import WebPage
 
 __all__ = ["PUBLISHED", "fingerprint", "schema"]
 
@@ -174,6 +175,7 @@ _RESULTS: Mapping[str, tuple[type, ...]] = {
     "diff": (ModelDiff,),
     "doctor": (Diagnosis,),
     "export-micro": (MicroProject,),
+    "export-web": (WebPage,),
     "doctor fusions": (_Fusions,),
     "inspect": (SavedModelFacts, LiteRTModelFacts),
     "kernels list": (_Kernels,),

@@ -52,6 +52,7 @@ def test_public_names() -> None:
         "delegate",
         "diff",
         "export_micro",
+        "export_web",
         "fusion",
         "language_model",
         "quantization_aware",

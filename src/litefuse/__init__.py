@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from litefuse.tools.language_models.api import language_model
     from litefuse.tools.page.saving import save_report
     from litefuse.tools.scaffold.micro.export import export_micro
+    from litefuse.tools.scaffold.web import export_web
 
 __all__ = [
     "BatchResult",
@@ -70,6 +71,7 @@ __all__ = [
     "delegate",
     "diff",
     "export_micro",
+    "export_web",
     "fusion",
     "language_model",
     "quantization_aware",
@@ -110,6 +112,7 @@ _LAZY = {
     "delegate": "litefuse.litert.runtime.delegate",
     "diff": "litefuse.litert.differences.compare",
     "export_micro": "litefuse.tools.scaffold.micro.export",
+    "export_web": "litefuse.tools.scaffold.web",
     "fusion": "litefuse.fusions",
     "language_model": "litefuse.tools.language_models.api",
     "quantization_aware": "litefuse.frontends.fake_quantized.api",

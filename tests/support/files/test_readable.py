@@ -31,7 +31,13 @@ COMMANDS = [
         "convert PATH -o out.tflite",
         "diff PATH PATH",
     ),
-    *("diff PATH PATH", "export-micro PATH -o out", "inspect PATH", "kernels build PATH -o out.so"),
+    *(
+        "diff PATH PATH",
+        "export-micro PATH -o out",
+        "export-web PATH -o out",
+        "inspect PATH",
+        "kernels build PATH -o out.so",
+    ),
     *(
         "kernels generate PATH -o out",
         "kernels new Op --from PATH -o out",

@@ -139,6 +139,7 @@ def test_other_wrong_usage_is_told_as_before(arguments: tuple[str, ...]) -> None
         "convert {}",
         "diff {} {}",
         "export-micro {} -o out",
+        "export-web {} -o out",
         "inspect {}",
         "quantize {} --quantize dynamic -o out",
         "report {}",

@@ -28,6 +28,7 @@ _SECTIONS = {
         "quantize": "Quantize a LiteRT file of any converter.",
         "batch": "Convert, verify, check and quantize many models.",
         "export-micro": "Write a C++ application for a microcontroller.",
+        "export-web": "Write a page that runs a file in a browser.",
     },
     "Prove files": {
         "verify": "Compare a file with the model that it was made from.",
@@ -72,6 +73,7 @@ _MODULES = {
     "diff": "inspect",
     "doctor": "installation",
     "export-micro": "export_micro",
+    "export-web": "export_web",
     "lm": "convert",
 }
 

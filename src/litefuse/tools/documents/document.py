@@ -29,6 +29,7 @@ VERSIONS = {
     "doctor cache": 1,
     "doctor fusions": 1,
     "export-micro": 1,
+    "export-web": 1,
     "inspect": 3,
     "kernels list": 1,
     "kernels test": 2,
