@@ -21,7 +21,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.litert.results.difference import movement
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.interpreter import Interpreter, without_large_copies
 from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.support.report.quantized import (
@@ -199,7 +199,7 @@ def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> D
 
 def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
     """Yields the outputs of each call of all signatures, dequantized, by signature and name."""
-    interpreter = Interpreter(path)
+    interpreter = Interpreter(path, **without_large_copies(path))
     for key, of_signature in calls.items():
         runner = interpreter.get_signature_runner(key)
         takes, gives = runner.get_input_details(), runner.get_output_details()
