@@ -174,7 +174,8 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
 
     xnnpack = xnnpack and not without_large_copies(path)
     try:
-        return FileCall(seconds=tuple(_called(path, xnnpack=xnnpack).items()))
+        quick = _called(path, xnnpack=xnnpack)
+        return FileCall(seconds=tuple(_seconds(path, quick).items()) if quick else ())
     except (MissingKernelError, KernelError) as error:
         text = error.message if error.where == str(path) else str(error)  # the file is a temporary one
         return FileCall(text.partition("\n")[0])
@@ -196,8 +197,8 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
         raise refusal from None
 
 
-def _called(path: Path, *, xnnpack: bool) -> dict[str, float]:
-    """Calls each signature; returns how long a call takes, of those that are quick, and with XNNPACK alone."""
+def _called(path: Path, *, xnnpack: bool) -> dict[str, dict[str, npt.NDArray[Any]]]:
+    """Calls each signature; returns the inputs of those that are quick, and with XNNPACK alone."""
     from litefuse.litert.runtime.interpreter import Interpreter, without_large_copies
 
     model = ModelInputs.of_file(path)
@@ -228,7 +229,7 @@ def _called(path: Path, *, xnnpack: bool) -> dict[str, float]:
             if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
                 raise _Unfit(f"none of the sizes that were tried fit its dynamic dimensions: {_one_line(refused[0])}")
             raise refused[0]
-    return _seconds(path, quick) if quick else {}
+    return quick
 
 
 def _seconds(path: Path, quick: Mapping[str, dict[str, npt.NDArray[Any]]]) -> dict[str, float]:
