@@ -12,7 +12,6 @@ import numpy as np
 from litefuse.errors import CheckpointError, SavedModelError
 from litefuse.frontends.saved_model.regular_file import file_name, read_regular
 from litefuse.frontends.saved_model.tensor_proto import tensor_value
-from litefuse.support.files.temporary import make_temporary_file
 from litefuse.support.records import Record
 
 if TYPE_CHECKING:
@@ -259,6 +258,8 @@ def _converted(value: NDArray[Any], convert: Callable[[NDArray[Any]], NDArray[An
     """Converts a value; a large one block by block, so that it is mapped, as what is not converted."""
     if value.size <= _BLOCK or sys.platform == "win32":
         return convert(value)
+    from litefuse.support.files.temporary import make_temporary_file
+
     flat = value.reshape(-1)
     with make_temporary_file() as file:
         for start in range(0, flat.size, _BLOCK):
