@@ -36,15 +36,22 @@ def save(tf: Any, path: str, family: str, change: str = "") -> None:
     (causal_lm.save if Path(path).suffix else causal_lm.save_to_preset)(path)
 
 
-def made(family: str, change: str = "") -> Any:
+def save_large(tf: Any, path: str, layers: int) -> None:
+    """Saves a Llama 3 whose layers have 27 MB each."""
+    del tf
+    made("stacked", num_layers=layers, hidden_dim=512, intermediate_dim=4096).save(path)
+
+
+def made(family: str, change: str = "", **arguments: Any) -> Any:
     """Makes a model on Keras's backend.
 
     Args:
         family: The name of a function below.
         change: What differs from the model without a change: a key of ``CHANGES``.
+        **arguments: Arguments of its backbone.
     """
     models: Any = importlib.import_module("keras_hub.models")
-    arguments = _ARGUMENTS.get(change, {})
+    arguments |= _ARGUMENTS.get(change, {})
     causal_lm = FAMILIES[family](models, merges=change == "another merge", **arguments)
     random = np.random.default_rng(3)
     for weight in causal_lm.weights:
@@ -90,7 +97,7 @@ def stacked(models: Any, *, merges: bool, **arguments: Any) -> Any:
     """A Llama 3: one tensor is the cache of all layers, whose heads are shared; a byte-pair tokenizer."""
     tokenizer = models.Llama3Tokenizer(*_byte_pairs(other=merges))
     sizes = {"num_layers": 2, "num_query_heads": 4, "num_key_value_heads": 2, "hidden_dim": 32, "intermediate_dim": 64}
-    backbone = models.Llama3Backbone(tokenizer.vocabulary_size(), **sizes, **arguments)
+    backbone = models.Llama3Backbone(tokenizer.vocabulary_size(), **{**sizes, **arguments})
     return models.Llama3CausalLM(backbone, models.Llama3CausalLMPreprocessor(tokenizer, sequence_length=LENGTH))
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from litefuse.conversion.job import ConversionJob
 from litefuse.support.processes.process import run_in_worker
+from tests.tensorflow import language_models
 from tests.tensorflow.checking import difference, normal, op_counts, op_histogram, run_calls
 
 if TYPE_CHECKING:
@@ -182,29 +183,59 @@ def test_a_written_variable_starts_mapped(tensorflow: TensorFlow, tmp_path: Path
     assert op_counts(model)["CALL_ONCE"] == 1
 
 
-def large_table(tf: Any, rows: int) -> Any:
+def large_table(tf: Any, rows: int, dtype: str) -> Any:
     module = tf.Module()
-    module.table = tf.Variable(tf.zeros([rows, 256]))
+    module.table = tf.Variable(tf.zeros([rows, 256], dtype))
     module.kernel = tf.Variable(tf.random.normal([256, 4096]))
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.int32, name="x")])
     def serve(x: Any) -> Any:
-        return {"y": tf.gather(module.table, x) @ module.kernel}
+        return {"y": tf.cast(tf.gather(module.table, x), tf.float32) @ module.kernel}
 
     module.serve = serve
     return module, {"serving_default": serve}
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
-def test_memory_does_not_grow_with_the_weights(tensorflow: TensorFlow, tmp_path: Path) -> None:
+reads_proc = pytest.mark.skipif(sys.platform != "linux", reason="it reads /proc")
+
+
+@reads_proc
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])  # which is widened
+def test_memory_does_not_grow_with_the_weights(tensorflow: TensorFlow, tmp_path: Path, dtype: str) -> None:
     peaks: list[int] = []
     for rows in (256, 1 << 17):  # 134 MB
-        path, output = tensorflow.save(large_table, rows), tmp_path / f"{rows}.tflite"
-        peaks.append(peak_anonymous_bytes([sys.executable, "-m", "litefuse", "convert", str(path), "-o", str(output)]))
+        path, output = tensorflow.save(large_table, rows, dtype), tmp_path / f"{rows}.tflite"
+        peaks.append(litefuse_peak("convert", path, "-o", output, "--dtypes", "widen"))
         assert output.stat().st_size > rows * 1024 + 4 * 256 * 4096
     # A busy machine may have the sampling miss some of the first one's peak, but not half of the table that is more.
     assert peaks[0] > 10 << 20
     assert peaks[1] < peaks[0] + (1 << 17) * 1024 // 2
+
+
+_WRITE_PARTS = """
+import sys
+from pathlib import Path
+from litefuse.frontends.language_models.files import PartsJob, write_parts
+if __name__ == "__main__":
+    write_parts(sys.argv[1], PartsJob(Path(sys.argv[2]), None, (8,), None), print)
+"""
+
+
+@reads_proc
+def test_a_language_model_in_a_file_is_in_memory_once(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    peaks: list[int] = []
+    for layers in (1, 6):
+        path, folder = tmp_path / f"{layers}.keras", tmp_path / str(layers)
+        folder.mkdir()
+        tensorflow.call(language_models.save_large, str(path), layers)
+        peaks.append(peak_anonymous_bytes([sys.executable, "-c", _WRITE_PARTS, str(path), str(folder)]))
+    weights = path.stat().st_size - (tmp_path / "1.keras").stat().st_size
+    assert weights > 120e6
+    assert peaks[1] - peaks[0] < 1.3 * weights
+
+
+def litefuse_peak(*arguments: object) -> int:
+    return peak_anonymous_bytes([sys.executable, "-m", "litefuse", *map(str, arguments)])
 
 
 def peak_anonymous_bytes(command: Sequence[str]) -> int:

@@ -1,7 +1,7 @@
 """Checks of ``.keras`` files: archives with a model's configuration, its weights and other files of some layers.
 
-Keras unpacks such an archive to a temporary folder, or reads it into memory. Before that, the names and the unpacked
-size of its members are checked.
+Keras would read such an archive into memory, beside the model. It is unpacked to a folder, of which Keras reads one
+array after the other. Before that, the names and the unpacked size of its members are checked.
 """
 
 from __future__ import annotations
@@ -9,19 +9,17 @@ from __future__ import annotations
 import lzma
 import stat
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_config import MAX_CONFIG_BYTES, parse_config
 from litefuse.frontends.keras_hdf5 import EXPANSION, UNCHECKED_BYTES, check_hdf5
 from litefuse.frontends.writer import describe_error
+from litefuse.support.files.readable import os_errors
 
 _CONFIG = "config.json"
 _METADATA = "metadata.json"
@@ -32,12 +30,17 @@ _DAMAGED = (OSError, EOFError, KeyError, ValueError, TypeError, RuntimeError, zi
 _BROKEN = (zlib.error, lzma.LZMAError, struct.error)  # other errors of unpacking
 
 
-def read_archive(path: Path) -> tuple[str, Any]:
-    """Checks a ``.keras`` file; returns the Keras version that wrote it, and the model's configuration.
+def unpack_archive(path: Path, folder: Path) -> tuple[str, Any]:
+    """Checks a ``.keras`` file and unpacks it; returns the Keras version that wrote it, and the model's configuration.
+
+    Args:
+        path: The file.
+        folder: The folder to unpack it to, which does not exist.
 
     Raises:
         LitefuseError: It is damaged or not a Keras file; Keras does not write such a member; the archive expands to far
-            more than its size, or its configuration is too large; its weights are stored elsewhere.
+            more than its size, or its configuration is too large; its weights are stored elsewhere; or the disk has no
+            room.
     """
     where = str(path)
     try:
@@ -46,12 +49,13 @@ def read_archive(path: Path) -> tuple[str, Any]:
             metadata = parse_config(_read(archive, _METADATA, _MAX_METADATA_BYTES, where), where)
             version = str(cast("dict[str, Any]", metadata)["keras_version"])
             config = parse_config(_read(archive, _CONFIG, MAX_CONFIG_BYTES, where), where)
-            if "model.weights.h5" in archive.namelist():
-                with _seekable(archive, "model.weights.h5") as file:
-                    check_hdf5(file, path.stat().st_size, where)
-            if "model.weights.npz" in archive.namelist():  # an archive itself
-                with _seekable(archive, "model.weights.npz") as file, zipfile.ZipFile(file) as weights:
-                    _check_expansion(weights, path)
+            with os_errors("the archive cannot be unpacked", folder):
+                archive.extractall(folder)
+            if (weights := folder / "model.weights.h5").exists():
+                check_hdf5(weights, path.stat().st_size, where)
+            if (weights := folder / "model.weights.npz").exists():  # an archive itself
+                with zipfile.ZipFile(weights) as inner:
+                    _check_expansion(inner, path)
             return version, config
     except (*_DAMAGED, *_BROKEN) as error:
         raise LitefuseError(
@@ -99,16 +103,3 @@ def _read(archive: zipfile.ZipFile, name: str, limit: int, where: str) -> bytes:
             where=where,
         )
     return archive.read(name)
-
-
-@contextmanager
-def _seekable(archive: zipfile.ZipFile, name: str) -> Generator[IO[bytes]]:
-    """Opens a member for random access: in the archive if it is stored uncompressed, otherwise unpacked."""
-    with archive.open(name) as member:
-        if archive.getinfo(name).compress_type == zipfile.ZIP_STORED:
-            yield member
-            return
-        with tempfile.TemporaryFile() as file:
-            while piece := member.read(2**20):
-                file.write(piece)
-            yield file

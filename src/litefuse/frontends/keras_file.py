@@ -14,7 +14,12 @@ from litefuse.support.plug_ins.modules import named_code
 from litefuse.support.processes.process import run_alone
 
 _LOADER = "litefuse.frontends.keras_loader:write_saved_model_of"
-ENVIRONMENT = {"KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "2"}
+ENVIRONMENT = {
+    "KERAS_BACKEND": "tensorflow",
+    "CUDA_VISIBLE_DEVICES": "-1",
+    "TF_CPP_MIN_LOG_LEVEL": "2",
+    "TF_ENABLE_ONEDNN_OPTS": "0",  # its allocator keeps what initial weights took
+}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import math
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_config import parse_config
@@ -53,12 +53,12 @@ def read_hdf5(path: Path) -> tuple[str, Any]:
         ) from error
 
 
-def check_hdf5(file: IO[bytes], size: int, where: str) -> None:
+def check_hdf5(file: Path, size: int, where: str) -> None:
     """Rejects weights whose arrays are stored outside their file, or are far larger than it.
 
     Args:
-        file: The file, opened for random access.
-        size: The number of bytes on disk.
+        file: The file.
+        size: The number of bytes of the archive that it is from.
         where: The file that contains it, for errors.
 
     Raises:

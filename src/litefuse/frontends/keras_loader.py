@@ -6,13 +6,12 @@ import contextlib
 import importlib
 import importlib.util
 import re
-import tempfile
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from litefuse.errors import LitefuseError
-from litefuse.frontends.keras_archive import read_archive
+from litefuse.frontends.keras_archive import unpack_archive
 from litefuse.frontends.keras_code import custom_objects, own_code
 from litefuse.frontends.keras_config import check_config, code_lacks, name_code
 from litefuse.frontends.keras_file import KerasFileJob
@@ -20,6 +19,7 @@ from litefuse.frontends.keras_hdf5 import INSTALL, read_hdf5
 from litefuse.frontends.keras_model import keras_model_source
 from litefuse.frontends.tensorflow_packages import CORRECTED_TEXT, KERAS_2, conflict, is_corrected, tensorflow_packages
 from litefuse.frontends.writer import describe_error
+from litefuse.support.files.temporary import make_temporary_folder
 
 # Of Keras 3 and of Keras 2, which say it amid or before the configuration of all layers.
 _UNKNOWN_CLASS = re.compile(r"(?:Could not locate (?:class|function)|Unknown [a-z ]+):? '(?!function')([^']+)'")
@@ -60,7 +60,9 @@ def load_model(file: Path, code: Iterable[str] = (), *, with_assets: bool = Fals
     """
     where = str(file)
     suffix = file.suffix.lower()
-    version, config = (read_archive if suffix == ".keras" else read_hdf5)(file)
+    folder = make_temporary_folder()
+    unpacked = Path(folder.name, "model")
+    version, config = unpack_archive(file, unpacked) if suffix == ".keras" else read_hdf5(file)
     package = _package(version)
     hint = _PASS.format(package=package)
     if package == "keras" and _is_legacy(version):
@@ -73,8 +75,9 @@ def load_model(file: Path, code: Iterable[str] = (), *, with_assets: bool = Fals
     # Keras itself has it on while it makes the layers of .keras files; later, tokenizers of Keras Hub would refuse the
     # archive's own files.
     scope = contextlib.nullcontext() if with_assets else _safe_mode(package, where)
+    path = unpacked if suffix == ".keras" and package == "keras" else _named(file, suffix, folder.name)
     try:
-        with scope, _named(file, suffix) as path:
+        with scope:
             return keras.models.load_model(path, custom_objects=objects, compile=False, safe_mode=True)
     except LitefuseError:
         raise
@@ -86,16 +89,13 @@ def load_model(file: Path, code: Iterable[str] = (), *, with_assets: bool = Fals
         raise LitefuseError(problem, where=where, hint=name_code(hint)) from error
 
 
-@contextlib.contextmanager
-def _named(path: Path, suffix: str) -> Generator[Path]:
+def _named(path: Path, suffix: str, folder: str) -> Path:
     """Links the file under a name with the given suffix, so that Keras reads it as the format checked here."""
     if path.suffix == suffix:
-        yield path
-        return
-    with tempfile.TemporaryDirectory(prefix="litefuse-") as folder:
-        link = Path(folder, f"model{suffix}")
-        link.symlink_to(path)
-        yield link
+        return path
+    link = Path(folder, f"model{suffix}")
+    link.symlink_to(path)
+    return link
 
 
 def _safe_mode(package: str, where: str) -> contextlib.AbstractContextManager[Any]:

@@ -16,7 +16,10 @@ from litefuse.conversion.quantization.difference import (
     calls_of_random_inputs,
     difference_on_random_inputs,
 )
+from litefuse.conversion.quantization.quantizer_mends import share_buffers
 from litefuse.errors import LitefuseError
+from litefuse.litert.export.edited_file import edit_file
+from litefuse.litert.runtime import interpreter
 from tests.conversion.quantization.models import saved, scaled
 from tests.litert.runtime.kernels import register_anything
 from tests.litert.runtime.models import Graph
@@ -272,3 +275,23 @@ def test_an_output_of_one_of_two_signatures(tmp_path: Path) -> None:
     sample = {"x": np.ones((4, 3), np.float32)}
     difference = Reference(before, {"first": [sample] * 2, "second": [sample]}, 1).difference(before)
     assert [(output.signature, output.output) for output in difference.outputs] == [("first", "y"), ("second", "z")]
+
+
+def test_of_a_large_model_the_smallest_signatures_with_all_weights_are_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def weighted(rows: int, factor: float) -> Graph:
+        graph = Graph()
+        x = graph.input("x", [rows, 1])
+        weight = graph.tensor("weight", [1 << 14], value=np.full(1 << 14, factor))
+        graph.builtin("MUL", [x, weight], [graph.output("y", [rows, 1 << 14])])
+        return graph
+
+    graphs = [weighted(4, 1.0), weighted(1, 1.0), weighted(2, 3.0)]
+    path = saved(tmp_path / "model.tflite", *graphs, signatures={"long": 0, "short": 1, "other": 2})
+    assert edit_file(path, share_buffers)
+    assert calls_of_random_inputs(path).keys() == {"long", "short", "other"}
+    monkeypatch.setattr(interpreter, "_PACKED_BYTES", 0)
+    assert calls_of_random_inputs(path).keys() == {"short", "other"}
+    found = difference_on_random_inputs(path, path)
+    assert (found.error, found.unchecked) == (0, None)

@@ -16,6 +16,7 @@ from litefuse.conversion.verify import written_file
 from litefuse.conversion.verify.file_check import CHECK_FILE, FileCall, FileCheckJob, check_in_worker, deadly_op
 from litefuse.conversion.verify.written_file import check_job, check_written_file
 from litefuse.errors import FileCheckError, KernelError, LimitError
+from litefuse.litert.runtime import interpreter
 from litefuse.litert.runtime.transfer import kernel_by_value
 from litefuse.support.plug_ins.entry_points import PlugIn
 from litefuse.support.processes.limits import ProcessLimits, processes_limited
@@ -407,9 +408,9 @@ def test_when_times_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """With XNNPACK, of files that it packs, and where calls are quick."""
     path = written(tmp_path, chain("ABS", "NEG"))
     assert [key for key, _ in check_written_file(path).seconds] == ["serve"]
-    monkeypatch.setattr(written_file, "_PACKED_BYTES", path.stat().st_size)
+    monkeypatch.setattr(interpreter, "_PACKED_BYTES", path.stat().st_size)
     assert check_written_file(path).seconds
-    monkeypatch.setattr(written_file, "_PACKED_BYTES", path.stat().st_size - 1)
+    monkeypatch.setattr(interpreter, "_PACKED_BYTES", path.stat().st_size - 1)
     assert not check_written_file(path).seconds
     monkeypatch.undo()
     monkeypatch.setattr(written_file, "_QUICK", 0.0)

@@ -21,7 +21,7 @@ from litefuse.errors import InterpreterError, LitefuseError
 from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
 from litefuse.litert.results.difference import movement
 from litefuse.litert.runtime.flatbuffer import content_of
-from litefuse.litert.runtime.interpreter import Interpreter
+from litefuse.litert.runtime.interpreter import Interpreter, without_large_copies
 from litefuse.litert.runtime.model_reader import Graph, Model, Op
 from litefuse.litert.runtime.scales import dequantized, quantized
 from litefuse.support.report.quantized import (
@@ -87,7 +87,7 @@ def difference_on_random_inputs(before: Path, after: Path) -> Difference:
             unchecked = unchecked or f"the model does not run on random inputs: {message}"
             continue
         still = _still(inputs, expected)
-        moving = sum(map(len, inputs.moving.values()))
+        moving = sum(len(inputs.moving[key]) for key in calls)
         if moving and len(still) == moving:
             return Difference(None, "no output changes with random inputs, so they prove nothing")
         differences = _difference_of(expected, after, calls)
@@ -107,7 +107,7 @@ def calls_of_random_inputs(before: Path) -> Calls:
 def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> tuple[Calls, list[_Outputs]]:
     """Draws calls of all signatures, more while outputs do not change; returns them with the model's outputs."""
     random = Random(0)
-    drawers = {key: inputs.drawer(key, random) for key in inputs.signatures}
+    drawers = {key: inputs.drawer(key, random) for key in _called(before, inputs)}
     takes = _takes(before)
 
     def draw(key: str, manner: Manner) -> dict[str, npt.NDArray[Any]]:
@@ -124,6 +124,28 @@ def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> t
             expected = list(_outputs(before, more))
             calls = more
     return calls, expected
+
+
+def _called(before: Path, inputs: ModelInputs) -> list[str]:
+    """Returns the signatures to call: of a large model, whose calls take long, small ones that have all its weights."""
+    if not without_large_copies(before):
+        return list(inputs.signatures)
+    called: list[str] = []
+    known: set[int] = set()
+    with content_of(before) as content:
+        model = Model(content)
+        for key in sorted(inputs.signatures, key=lambda key: sum(map(_elements, inputs.signatures[key].values()))):
+            graph = model.graphs[model.signatures[key].graph if key else 0]
+            operands = {operand for op in graph.ops for operand in op.inputs if operand >= 0}
+            weights = {graph.buffer(index) for index in operands if graph.stored_bytes(index) >= _LARGE_BYTES}
+            if not called or weights - known or any(op.callees for op in graph.ops):
+                called.append(key)
+                known |= weights
+    return called
+
+
+def _elements(domain: Any) -> int:
+    return math.prod(size or 1 for size in domain.shape)
 
 
 def _takes(path: Path) -> dict[str, Any]:
@@ -175,6 +197,8 @@ def _has_states(path: Path) -> bool:
 
 # The sizes tried for dynamic dimensions other than the first: few image models, for example, take the smallest.
 _OPEN_SIZES = (1, 32, 224)
+# The bytes of a constant that is a weight, rather than sizes and the like.
+_LARGE_BYTES = 1 << 16
 # How much an output has to change, relative to its largest element.
 _LEAST_MOVEMENT = 1e-4
 # The exceptions of LiteRT when it rejects a model or a call.
@@ -199,7 +223,7 @@ def _difference_of(expected: Sequence[_Outputs], after: Path, calls: Calls) -> D
 
 def _outputs(path: Path, calls: Calls) -> Iterator[_Outputs]:
     """Yields the outputs of each call of all signatures, dequantized, by signature and name."""
-    interpreter = Interpreter(path)
+    interpreter = Interpreter(path, **without_large_copies(path))
     for key, of_signature in calls.items():
         runner = interpreter.get_signature_runner(key)
         takes, gives = runner.get_input_details(), runner.get_output_details()

@@ -128,8 +128,6 @@ class _Search:
 # The bytes that a model may take besides those for its weights: a small one may ask for any number.
 _MEMORY = 3 << 29
 _NO_MEMORY = "there is not enough memory for it; try it with litefuse run"
-# XNNPACK packs the weights of its ops into memory of its own: for larger files, LiteRT's own kernels run instead.
-_PACKED_BYTES = 1 << 28
 # A signature is called again if the first call takes no longer than this, for so long in all, in seconds.
 _QUICK, _AGAIN = 0.2, 0.02
 # The batch sizes and the sizes of other dynamic dimensions to try: few image models, for example, take the smallest.
@@ -172,9 +170,12 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
     Raises:
         FileCheckError: LiteRT refuses it; the message names the op.
     """
-    xnnpack = xnnpack and path.stat().st_size <= _PACKED_BYTES
+    from litefuse.litert.runtime.interpreter import without_large_copies
+
+    xnnpack = xnnpack and not without_large_copies(path)
     try:
-        return FileCall(seconds=tuple(_called(path, xnnpack=xnnpack).items()))
+        quick = _called(path, xnnpack=xnnpack)
+        return FileCall(seconds=tuple(_seconds(path, quick).items()) if quick else ())
     except (MissingKernelError, KernelError) as error:
         text = error.message if error.where == str(path) else str(error)  # the file is a temporary one
         return FileCall(text.partition("\n")[0])
@@ -196,15 +197,12 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
         raise refusal from None
 
 
-def _called(path: Path, *, xnnpack: bool) -> dict[str, float]:
-    """Calls each signature; returns how long a call takes, of those that are quick, and with XNNPACK alone."""
-    from ai_edge_litert.interpreter import OpResolverType
-
-    from litefuse.litert.runtime.interpreter import Interpreter
+def _called(path: Path, *, xnnpack: bool) -> dict[str, dict[str, npt.NDArray[Any]]]:
+    """Calls each signature; returns the inputs of those that are quick, and with XNNPACK alone."""
+    from litefuse.litert.runtime.interpreter import Interpreter, without_large_copies
 
     model = ModelInputs.of_file(path)
-    resolver = OpResolverType.BUILTIN if xnnpack else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
-    interpreter = Interpreter(path, num_threads=os.cpu_count(), experimental_op_resolver_type=resolver)
+    interpreter = Interpreter(path, **{"num_threads": os.cpu_count(), **without_large_copies(path, xnnpack=xnnpack)})
     quick: dict[str, dict[str, npt.NDArray[Any]]] = {}
     for key, domains in model.signatures.items():
         if unranked := sorted(model.unranked[key]):
@@ -231,7 +229,7 @@ def _called(path: Path, *, xnnpack: bool) -> dict[str, float]:
             if len({str(error) for error in refused[:: len(LEVELS)]}) > 1:
                 raise _Unfit(f"none of the sizes that were tried fit its dynamic dimensions: {_one_line(refused[0])}")
             raise refused[0]
-    return _seconds(path, quick) if quick else {}
+    return quick
 
 
 def _seconds(path: Path, quick: Mapping[str, dict[str, npt.NDArray[Any]]]) -> dict[str, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import sys
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -98,7 +100,7 @@ class Variable(Record):
         if self.initial is None and self.extent is not None:
             value = value[tuple(slice(None) if part is None else slice(part[0], sum(part)) for part in self.extent)]
         if self.conversion is not None:
-            value = self.conversion(value)
+            value = _converted(value, self.conversion)
         if value.dtype != self.dtype.to_numpy() or not _is_of_shape(value.shape, self.shape):
             actual = f"{value.dtype} {list(value.shape)}"
             holds = "the checkpoint holds" if self.initial is None else "the model sets it to"
@@ -246,6 +248,26 @@ class Table(Record):
 
 Capture: TypeAlias = Variable | Constant | Asset | Table | ResourceObject
 """The object behind one captured argument of a function."""
+
+
+# The elements that are converted at a time; a larger value is put into a file.
+_BLOCK = 1 << 20
+
+
+def _converted(value: NDArray[Any], convert: Callable[[NDArray[Any]], NDArray[Any]]) -> NDArray[Any]:
+    """Converts a value; a large one block by block, so that it is mapped, as what is not converted."""
+    if value.size <= _BLOCK or sys.platform == "win32":
+        return convert(value)
+    from litefuse.support.files.temporary import make_temporary_file
+
+    flat = value.reshape(-1)
+    with make_temporary_file() as file:
+        for start in range(0, flat.size, _BLOCK):
+            block = convert(flat[start : start + _BLOCK])
+            file.write(block.data)
+        file.flush()
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return np.frombuffer(content, block.dtype).reshape(value.shape)
 
 
 def _is_of_shape(shape: tuple[int, ...], declared: Shape | None) -> bool:

@@ -16,6 +16,7 @@ from litefuse.litert.runtime.start_up_lines import silence_start_up_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     import numpy.typing as npt
 
@@ -29,6 +30,22 @@ Result = TypeVar("Result")
 
 # The prefix of the native kernels' messages.
 _NATIVE_ERROR = re.compile(r"litefuse kernel (?P<op>[^,]*), node (?P<node>[^\n]*?): (?P<message>[^\n]*)")
+
+# XNNPACK packs the weights of its ops into memory of its own: for larger files, LiteRT's own kernels run instead.
+_PACKED_BYTES = 1 << 28
+
+
+def without_large_copies(path: Path, *, xnnpack: bool = True) -> dict[str, Any]:
+    """Returns the options of an interpreter that has XNNPACK, which copies weights, only for a file that is not large.
+
+    Args:
+        path: The file.
+        xnnpack: Whether it has XNNPACK then.
+    """
+    if xnnpack and path.stat().st_size <= _PACKED_BYTES:
+        return {}
+    plain = litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    return {"experimental_op_resolver_type": plain, "num_threads": os.cpu_count()}
 
 
 class Interpreter(litert.Interpreter):

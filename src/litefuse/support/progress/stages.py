@@ -40,6 +40,7 @@ _STEPS_OF_STAGES = {
     "Checking kernels": "check-kernel, compare, watch the kernel",
     "Timing kernels": "size-composites, time-kernel, time-model",
     "Checking the file": "check-file",
+    "Packing": "pack",
     "Asking targets": "check-target, ask",
     "Measuring": "measure, first call, warm up, call, call in turn, close the models",
     "Timing ops": "time the ops, time the operators of XNNPACK, time the ops one by one",

@@ -14,6 +14,7 @@ from litefuse.support.files.readable import check_file
 from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.options.declared import takes
 from litefuse.support.options.language_model import LanguageModel
+from litefuse.support.progress.show import shown_progress
 from litefuse.support.result import ConversionResult
 from litefuse.tools.language_models.bundle import Metadata, check_builder, pack
 
@@ -44,16 +45,13 @@ def language_model(model: object, options: LanguageModel) -> ConversionResult:
     tokenizer = None if options.tokenizer is None else Path(os.fspath(local(options.tokenizer)))
     folder = make_temporary_folder()
     job = PartsJob(Path(folder.name), options.context, options.prefill, tokenizer)
-    parts = write_parts(local(model), job, options.on_step)
-    converted = convert(
-        parts.saved_model,
-        quantize=options.quantize,
-        dtypes="widen",
-        progress=options.progress,
-        on_step=options.on_step,
-    )
-    shutil.rmtree(parts.saved_model)  # which is as large as the bundle
     path = Path(folder.name, "model.litertlm")
-    pack(path, converted.path, parts, metadata)
+    what = str(model) if isinstance(model, str | os.PathLike) else f"a {type(model).__name__}"
+    with shown_progress(f"Converting {what}", show=options.progress, also=options.on_step) as on_step:
+        parts = write_parts(local(model), job, on_step)
+        converted = convert(parts.saved_model, quantize=options.quantize, dtypes="widen", on_step=on_step)
+        shutil.rmtree(parts.saved_model)  # which is as large as the bundle
+        on_step("pack")
+        pack(path, converted.path, parts, metadata)
     report = replace(converted.report, source=parts.name or "a CausalLM of Keras Hub")
     return ConversionResult(report, path, folder)
