@@ -213,7 +213,12 @@ def _plain_forms(target: TargetTraits) -> list[Pass]:
         return []
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
-    from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
+    from litefuse.passes.plain_forms.plain_operands import (
+        align_constants,
+        flatten_ids,
+        plain_operands,
+        plain_slices,
+    )
     from litefuse.passes.plain_forms.reshapes import join_reshapes
 
     others: list[Pass] = [
@@ -225,6 +230,7 @@ def _plain_forms(target: TargetTraits) -> list[Pass]:
         *([] if target.shrinks_axes else [plain_slices]),
         *([plain_operands] if target.plain_operands else []),
         *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),
+        *([align_constants] if target.plain_operands else []),  # last: the others give constants other shapes
     ]
     return [*others, *lower, *([join_reshapes] if lower else [])]  # each of the lower forms adds reshapes
 

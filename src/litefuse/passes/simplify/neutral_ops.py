@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.attributes import ASSERTS_SIZES
+from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Dim, Formula, is_stretched
 from litefuse.ir.ops.facts import Dims, Op, Tensor, Values, array_of, elements, known
 from litefuse.ir.ops.rules.slicing import extents
@@ -417,6 +418,17 @@ def _range_of_integers(editor: Editor, node: Node) -> int | None:
     return editor.add(node, "Cast", [integers], result, {"Truncate": False})
 
 
+def _ids_before_cast(editor: Editor, node: Node) -> None:
+    """Takes ids of int32 as they were before they became int64."""
+    ids = editor.resolve(node.operands[0])
+    cast = editor.producer(ids, "Cast")
+    if cast is not None and editor.tensor(ids).dtype == "i64":
+        (source,) = editor.operands(cast)
+        if editor.tensor(source).dtype == "i32":
+            editor.set_operand(node, 0, source)
+            node.op.attributes["TI"] = ir.TypeAttr.get(ir.IntegerType.get_signless(32))
+
+
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
     **dict.fromkeys(_REDUCTIONS, _same_shape),
     "BroadcastTo": _same_shape,
@@ -425,6 +437,7 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "EnsureShape": _same_shape,
     "EuclideanNorm": _axes_from_the_first,
     "MirrorPad": _same_shape,
+    "OneHot": _ids_before_cast,
     "Pad": _same_shape,
     "PadV2": _same_shape,
     "Range": _range_of_integers,
