@@ -161,8 +161,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         type_results,
         *([] if lowering.fake_quantization is None else [deferred.CheckPairs(lowering.fake_quantization)]),
         deferred.ExpandPowers(),  # not before the engine, which finds GELU by its POW
-        # Before fold_constants: factors may be constants. The GPU's accelerator computes other numbers of the result.
-        *([] if lowering.target.plain_operands else [deferred.NegateFactors()]),
+        deferred.NegateFactors(),  # before fold_constants: factors may be constants
         fold_constants,  # before FoldWeights, which fuses factors that are constants
         # What loops pass through unchanged is a constant now, and so are places that were computed.
         deferred.CutConstants(kept),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from litefuse.ir.litert_ops import (
 )
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
-from litefuse.ir.passes import module_pass, visit_ops
+from litefuse.ir.passes import Visitor, module_pass, visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
 # How many axes tensors of the GPU's accelerator have.
@@ -110,13 +110,18 @@ def plain_operands(module: ir.Module) -> bool:
         tfl.zeros_like(%x : tensor<512x512xf32>)
         -->  tfl.cast(tfl.less(%x, %x))
 
+        %a, %b = tfl.split(1, %x : tensor<2x8xf32>)
+        %y = tfl.concatenation(%b, %a)
+        -->  %y = tfl.concatenation(tfl.slice(%x, [0, 4], [2, 4]), tfl.slice(%x, [0, 0], [2, 4]))
+
     What SELECT_V2 chooses from is whole or a scalar, the first factor of BATCH_MATMUL no constant, CUMSUM of floats:
-    sums of integers are the same in any order. Few zeros are a constant. Only where all sizes are known.
+    sums of integers are the same in any order. Few zeros are a constant. Parts of a SPLIT are not joined, which the
+    GPU's accelerator does in the memory of what was split, whatever their order. Only where all sizes are known.
     """
     return visit_ops(module, dict.fromkeys(_RULES, _rewritten))
 
 
-def _rewritten(op: ir.OpView) -> ir.Value | bool | None:
+def _rewritten(op: ir.OpView) -> ir.Value | Sequence[ir.Value | None] | bool | None:
     return _RULES[op.name](op) if is_fixed(*op.operands, *op.results) else None
 
 
@@ -193,10 +198,25 @@ def _zeros(op: ir.OpView) -> ir.Value | None:
     return create_value("tfl.cast", kind, [less])
 
 
-_RULES: Mapping[str, Callable[[ir.OpView], ir.Value | bool | None]] = {
+def _split(op: ir.OpView) -> list[ir.Value] | None:
+    users = [use.owner.operation for part in op.results for use in part.uses if use.owner.name == "tfl.concatenation"]
+    axes = integers(op.operands[0 if op.name == "tfl.split" else 2])
+    if len(users) == len({*users}) or axes is None:
+        return None
+    value = op.operands[1 if op.name == "tfl.split" else 0]
+    shapes: list[list[int]] = [ir.RankedTensorType(part.type).shape for part in op.results]
+    begins, parts = [0] * len(shapes[0]), list[ir.Value]()
+    for shape in shapes:
+        parts.append(sliced(value, begins, shape))
+        begins[axes[0]] += shape[axes[0]]
+    return parts
+
+
+_RULES: Mapping[str, Visitor] = {
     "tfl.batch_matmul": _multiply,
     "tfl.cumsum": _sum_up,
     "tfl.select_v2": _choose,
+    **dict.fromkeys(("tfl.split", "tfl.split_v"), _split),
     "tfl.zeros_like": _zeros,
 }
 
