@@ -955,3 +955,19 @@ func.func @main(%x: tensor<1x1x9x8xf32>, %v: tensor<1x3x2x4xf32>, %i: tensor<i32
   %3 = "tf.Reshape"(%1, %stored) : (tensor<1x9x2x4xf32>, tensor<4xi32>) -> tensor<1x1x9x8xf32>
   return %3, %2 : tensor<1x1x9x8xf32>, tensor<1x9x2x4xf32>
 }
+
+// Ids of int32 need not become int64; others stay as they are.
+// CHECK-LABEL: func.func @ids
+// CHECK: "tf.OneHot"(%arg0, {{.*}}) <{axis = -1 : i64}> : (tensor<3xi32>,
+// CHECK: %[[LONG:.*]] = "tf.Cast"(%arg1)
+// CHECK: "tf.OneHot"(%[[LONG]], {{.*}}) <{axis = -1 : i64}> : (tensor<3xi64>,
+func.func @ids(%x: tensor<3xi32>, %y: tensor<3xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %depth = "tf.Const"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+  %on = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %off = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %a = "tf.Cast"(%x) {Truncate = false} : (tensor<3xi32>) -> tensor<3xi64>
+  %0 = "tf.OneHot"(%a, %depth, %on, %off) {axis = -1 : i64} : (tensor<3xi64>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %b = "tf.Cast"(%y) {Truncate = false} : (tensor<3xf32>) -> tensor<3xi64>
+  %1 = "tf.OneHot"(%b, %depth, %on, %off) {axis = -1 : i64} : (tensor<3xi64>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  return %0, %1 : tensor<3x4xf32>, tensor<3x4xf32>
+}

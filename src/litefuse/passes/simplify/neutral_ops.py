@@ -426,7 +426,8 @@ def _ids_before_cast(editor: Editor, node: Node) -> None:
         (source,) = editor.operands(cast)
         if editor.tensor(source).dtype == "i32":
             editor.set_operand(node, 0, source)
-            node.op.attributes["TI"] = ir.TypeAttr.get(ir.IntegerType.get_signless(32))
+            if "TI" in node.op.attributes:
+                node.op.attributes["TI"] = ir.TypeAttr.get(ir.IntegerType.get_signless(32))
 
 
 SIMPLIFICATIONS: Mapping[str, Simplification] = {

@@ -47,6 +47,7 @@ def language_model(model: object, options: LanguageModel) -> ConversionResult:
     parts = write_parts(local(model), job, options.on_step)
     converted = convert(
         parts.saved_model,
+        target=options.target,
         quantize=options.quantize,
         dtypes="widen",
         progress=options.progress,
