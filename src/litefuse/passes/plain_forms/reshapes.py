@@ -1,4 +1,4 @@
-"""Reshaped values, for passes on lowered modules, and one reshape in the place of several."""
+"""Reshaped values, for passes on lowered modules, and one reshape in the place of several, or none."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import pseudo_constant, stored
-from litefuse.ir.litert_ops import int32_vector
+from litefuse.ir.litert_ops import int32_scalar, int32_vector, integers
 from litefuse.ir.mlir import ir, producer
-from litefuse.ir.op_creation import create_value
+from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import module_pass
 from litefuse.ir.purity import is_used
 
@@ -77,3 +77,117 @@ def join_reshapes(module: ir.Module) -> bool:
             op.erase()
             modified = True
     return modified
+
+
+# Ops on elements, and ops along the last axis alone.
+_BROADCASTING = frozenset({"tfl.add", "tfl.div", "tfl.maximum", "tfl.minimum", "tfl.mul", "tfl.select_v2", "tfl.sub"})
+_ALONG_LAST = frozenset({"tfl.concatenation", "tfl.logistic", "tfl.neg", "tfl.softmax", "tfl.split"})
+_MOST_AXES, _MOST_OPS = 4, 64
+
+
+@module_pass
+def reshape_once(module: ir.Module) -> bool:
+    """Computes in one shape between two reshapes, and broadcasts what need not be reshaped::
+
+        %q = tfl.reshape(%x : tensor<1x512xf32>, [1, 8, 64])
+        %r = tfl.mul(%q, %cos : tensor<64xf32>)                %q = tfl.reshape(%x, [4, 2, 64])
+        %y = tfl.reshape(%r, [4, 2, 64])                  -->  %y = tfl.mul(%q, %cos)
+
+        %b = tfl.reshape(%bias : tensor<1x64xf32>, [64])
+        %y = tfl.add(%x : tensor<4x2x64xf32>, %b)         -->  %y = tfl.add(%x, %bias)
+
+    So are queries and keys rotated, and scores masked, in the shape in which they are multiplied. All ops in between
+    work on elements or along the last axis, which stays, and other operands have no axis but that.
+    """
+    modified, left = False, list[ir.Operation]()
+    for op in [op for op in all_operations(module, nested=False) if op.name == "tfl.reshape"]:
+        value, result = op.operands[0], op.results[0]
+        if not is_fixed(value, result):
+            continue
+        before, after = (ir.RankedTensorType(one.type).shape for one in (value, result))
+        if math.prod(before[:-1]) == math.prod(after[:-1]) and len(after) <= _MOST_AXES:
+            chain = _Chain(before[:-1], after[:-1])
+            if chain.holds(value) and chain.is_read_by(op):
+                with ir.InsertionPoint(op), op.location:
+                    result.replace_all_uses_with(chain.moved(value))
+                left += [*chain.members, op.operation]
+        for use in [*result.uses] if _without_ones(before) == _without_ones(after) else ():
+            if use.owner.name in _BROADCASTING and len(before) <= ir.ShapedType(use.owner.results[0].type).rank:
+                use.owner.operands[use.operand_number] = value
+                left.append(op.operation)
+    for op in dict.fromkeys(reversed(left)):
+        if not is_used(op):
+            op.erase()
+            modified = True
+    return modified
+
+
+def _without_ones(shape: Sequence[int]) -> Sequence[int]:
+    return shape[next((axis for axis, size in enumerate(shape) if size != 1), len(shape)) :]
+
+
+class _Chain:
+    """The ops from reshapes to a value, operands first, and their axes but the last, before and afterwards."""
+
+    def __init__(self, before: Sequence[int], after: Sequence[int]) -> None:
+        self.members: dict[ir.Operation, None] = {}
+        self._before, self._after, self._seen = before, after, 0
+
+    def holds(self, value: ir.Value) -> bool:
+        """Whether a value is computed from reshapes alone, by ops that the other shape suits; notes these ops."""
+        self._seen += 1
+        if isinstance(value.owner, ir.Block) or not is_fixed(value, *value.owner.results) or self._seen > _MOST_OPS:
+            return False
+        op = value.owner.operation
+        if op in self.members:
+            return True
+        if [*ir.RankedTensorType(value.type).shape][:-1] != self._before:
+            return False
+        operands = [] if op.name == "tfl.reshape" else _along_last(op)
+        if operands is None or not all(map(self._takes, operands)):
+            return False
+        self.members[op] = None
+        return True
+
+    def _takes(self, value: ir.Value) -> bool:
+        *axes, _ = ir.RankedTensorType(value.type).shape or [1] if is_fixed(value) else [0, 0]
+        broadcast = all(size == 1 for size in axes) and axes != self._before and len(axes) <= len(self._after)
+        return broadcast or self.holds(value)
+
+    def is_read_by(self, op: ir.OpView) -> bool:
+        """Whether an op and these ops alone read what they make, but for reshapes that go away as they are."""
+        inside = {*self.members, op.operation}
+        read = [one for one in self.members if one.name != "tfl.reshape" or one.operands[0].type != self._kinds(one)[0]]
+        users = {use.owner.operation for one in read for result in one.results for use in result.uses}
+        return users <= inside and any(one.name != "tfl.reshape" for one in self.members)
+
+    def moved(self, value: ir.Value) -> ir.Value:
+        """Emits the ops in the other shape, and returns the value."""
+        made: dict[ir.Value, ir.Value] = {}
+        for op in self.members:
+            kinds = self._kinds(op)
+            if op.name == "tfl.reshape":
+                results = [reshaped(op.operands[0], kinds[0].shape)]
+            else:
+                operands = [made.get(operand, operand) for operand in op.operands]
+                if op.name == "tfl.split":
+                    operands[0] = int32_scalar(len(self._after))
+                axis = {"axis": len(self._after)} if op.name == "tfl.concatenation" else {}
+                results = create_like(op, operands, kinds, axis).results
+            made.update(zip(op.results, results, strict=True))
+        return made[value]
+
+    def _kinds(self, op: ir.Operation) -> list[ir.RankedTensorType]:
+        return [resized(one.type, [*self._after, ir.RankedTensorType(one.type).shape[-1]]) for one in op.results]
+
+
+def _along_last(op: ir.Operation) -> Sequence[ir.Value] | None:
+    """Returns the operands of an op on elements, or along the last axis alone; None for any other op."""
+    rank = ir.ShapedType(op.results[0].type).rank
+    axis = rank - 1
+    if op.name == "tfl.concatenation":
+        axis = ir.IntegerAttr(op.attributes["axis"]).value
+    elif op.name == "tfl.split":
+        (axis,) = integers(op.operands[0]) or [0]
+    known = op.name in _BROADCASTING or op.name in _ALONG_LAST
+    return [*op.operands][op.name == "tfl.split" :] if known and axis % rank == rank - 1 else None

@@ -282,10 +282,10 @@ def _moved_ones(before: Dims, after: Dims) -> tuple[list[int], list[int]]:
 
 
 def new_axes(editor: Editor, node: Node) -> int | None:
-    """Inserts dimensions of size 1 where a slice does nothing else, and a reshape would need a computed shape."""
+    """Inserts dimensions of size 1 where a slice does nothing else, by a reshape unless its shape is computed."""
     value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
     shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
-    if shape is None or result is None or strides is None or not is_open(result):
+    if shape is None or result is None or strides is None:
         return None
     if any(stride != 1 for stride in elements(strides)):
         return None
@@ -294,6 +294,8 @@ def new_axes(editor: Editor, node: Node) -> int | None:
     present = tuple(size for place, size in enumerate(result) if place not in added)
     if shape != present or any(extent.shrinks for extent in taken):
         return None
+    if not is_open(result):
+        return editor.add_reshape(node, value, result)
     for place in added:
         value = _expanded(editor, node, value, place)
     return value
