@@ -322,3 +322,62 @@ func.func @others(%x: tensor<2x?xf32>, %s: tensor<1xi32>, %t: tensor<2xi32>) -> 
   %1 = "tfl.reshape"(%0, %t) : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x2xf32>
   return %1 : tensor<?x2xf32>
 }
+
+// -----
+// RUN: reshape-once
+// Rotated halves, in the shape in which they are multiplied; the angles broadcast in both.
+// CHECK-LABEL: func.func @rotated
+// CHECK: %[[ROWS:.*]] = "tfl.reshape"(%arg0, {{.*}}) : (tensor<1x1x64xf32>, tensor<4xi32>) -> tensor<1x4x2x8xf32>
+// CHECK: %[[PARTS:.*]]:2 = "tfl.split"({{.*}}, %[[ROWS]]) <{num_splits = 2 : i32}> : {{.*}} -> (tensor<1x4x2x4xf32>, tensor<1x4x2x4xf32>)
+// CHECK: %[[TURNED:.*]] = "tfl.concatenation"(%[[PARTS]]#1, %[[PARTS]]#0) <{axis = 3 : i32
+// CHECK: %[[SCALED:.*]] = tfl.mul(%[[TURNED]], %arg1)
+// CHECK: %[[SUM:.*]] = tfl.add %[[ROWS]], %[[SCALED]]
+// CHECK-NOT: tfl.reshape
+// CHECK: return %[[SUM]]
+func.func @rotated(%x: tensor<1x1x64xf32>, %angles: tensor<1x1x8xf32>) -> tensor<1x4x2x8xf32> {
+  %axis = "tfl.pseudo_const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %rows = "tfl.pseudo_const"() {value = dense<[1, 8, 8]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %groups = "tfl.pseudo_const"() {value = dense<[1, 4, 2, 8]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "tfl.reshape"(%x, %rows) : (tensor<1x1x64xf32>, tensor<3xi32>) -> tensor<1x8x8xf32>
+  %a, %b = "tfl.split"(%axis, %0) {num_splits = 2 : i32} : (tensor<i32>, tensor<1x8x8xf32>) -> (tensor<1x8x4xf32>, tensor<1x8x4xf32>)
+  %1 = "tfl.concatenation"(%b, %a) {axis = -1 : i32, fused_activation_function = "NONE"} : (tensor<1x8x4xf32>, tensor<1x8x4xf32>) -> tensor<1x8x8xf32>
+  %2 = "tfl.mul"(%1, %angles) {fused_activation_function = "NONE"} : (tensor<1x8x8xf32>, tensor<1x1x8xf32>) -> tensor<1x8x8xf32>
+  %3 = "tfl.add"(%0, %2) {fused_activation_function = "NONE"} : (tensor<1x8x8xf32>, tensor<1x8x8xf32>) -> tensor<1x8x8xf32>
+  %4 = "tfl.reshape"(%3, %groups) : (tensor<1x8x8xf32>, tensor<4xi32>) -> tensor<1x4x2x8xf32>
+  return %4 : tensor<1x4x2x8xf32>
+}
+// A softmax between two reshapes, and a summand that needs no reshape.
+// CHECK-LABEL: func.func @masked
+// CHECK: %[[SCORES:.*]] = "tfl.softmax"(%arg0)
+// CHECK: %[[SUM:.*]] = tfl.add(%[[SCORES]], %arg1)
+// CHECK: return %[[SUM]]
+func.func @masked(%x: tensor<2x3x8xf32>, %y: tensor<1x1x8xf32>) -> tensor<2x3x8xf32> {
+  %flat = "tfl.pseudo_const"() {value = dense<[6, 8]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %back = "tfl.pseudo_const"() {value = dense<[2, 3, 8]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %row = "tfl.pseudo_const"() {value = dense<8> : tensor<1xi32>} : () -> tensor<1xi32>
+  %0 = "tfl.reshape"(%x, %flat) : (tensor<2x3x8xf32>, tensor<2xi32>) -> tensor<6x8xf32>
+  %1 = "tfl.softmax"(%0) {beta = 1.0 : f32} : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  %2 = "tfl.reshape"(%1, %back) : (tensor<6x8xf32>, tensor<3xi32>) -> tensor<2x3x8xf32>
+  %3 = "tfl.reshape"(%y, %row) : (tensor<1x1x8xf32>, tensor<1xi32>) -> tensor<8xf32>
+  %4 = "tfl.add"(%2, %3) {fused_activation_function = "NONE"} : (tensor<2x3x8xf32>, tensor<8xf32>) -> tensor<2x3x8xf32>
+  return %4 : tensor<2x3x8xf32>
+}
+// What another op reads, what has axes of its own, and what works along another axis, stay.
+// CHECK-LABEL: func.func @others
+// CHECK-COUNT-6: "tfl.reshape"
+// CHECK: return
+func.func @others(%x: tensor<2x3x8xf32>, %rows: tensor<6x1xf32>) -> (tensor<2x3x8xf32>, tensor<6x8xf32>, tensor<2x3x8xf32>, tensor<4x3x8xf32>) {
+  %flat = "tfl.pseudo_const"() {value = dense<[6, 8]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %back = "tfl.pseudo_const"() {value = dense<[2, 3, 8]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %twice = "tfl.pseudo_const"() {value = dense<[4, 3, 8]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %0 = "tfl.reshape"(%x, %flat) : (tensor<2x3x8xf32>, tensor<2xi32>) -> tensor<6x8xf32>
+  %1 = "tfl.logistic"(%0) : (tensor<6x8xf32>) -> tensor<6x8xf32>
+  %2 = "tfl.reshape"(%1, %back) : (tensor<6x8xf32>, tensor<3xi32>) -> tensor<2x3x8xf32>
+  %3 = "tfl.reshape"(%x, %flat) : (tensor<2x3x8xf32>, tensor<2xi32>) -> tensor<6x8xf32>
+  %4 = "tfl.mul"(%3, %rows) {fused_activation_function = "NONE"} : (tensor<6x8xf32>, tensor<6x1xf32>) -> tensor<6x8xf32>
+  %5 = "tfl.reshape"(%4, %back) : (tensor<6x8xf32>, tensor<3xi32>) -> tensor<2x3x8xf32>
+  %6 = "tfl.reshape"(%x, %flat) : (tensor<2x3x8xf32>, tensor<2xi32>) -> tensor<6x8xf32>
+  %7 = "tfl.concatenation"(%6, %6) {axis = 0 : i32, fused_activation_function = "NONE"} : (tensor<6x8xf32>, tensor<6x8xf32>) -> tensor<12x8xf32>
+  %8 = "tfl.reshape"(%7, %twice) : (tensor<12x8xf32>, tensor<3xi32>) -> tensor<4x3x8xf32>
+  return %2, %1, %5, %8 : tensor<2x3x8xf32>, tensor<6x8xf32>, tensor<2x3x8xf32>, tensor<4x3x8xf32>
+}
