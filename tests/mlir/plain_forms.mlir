@@ -329,13 +329,13 @@ func.func @others(%x: tensor<2x?xf32>, %s: tensor<1xi32>, %t: tensor<2xi32>) -> 
 // CHECK-LABEL: func.func @rotated
 // CHECK: %[[ROWS:.*]] = "tfl.reshape"(%arg0, {{.*}}) : (tensor<1x1x64xf32>, tensor<4xi32>) -> tensor<1x4x2x8xf32>
 // CHECK: %[[PARTS:.*]]:2 = "tfl.split"({{.*}}, %[[ROWS]]) <{num_splits = 2 : i32}> : {{.*}} -> (tensor<1x4x2x4xf32>, tensor<1x4x2x4xf32>)
-// CHECK: %[[TURNED:.*]] = "tfl.concatenation"(%[[PARTS]]#1, %[[PARTS]]#0) <{axis = 3 : i32
+// CHECK: %[[TURNED:.*]] = "tfl.concatenation"(%[[PARTS]]#1, %[[PARTS]]#0) <{axis = -1 : i32
 // CHECK: %[[SCALED:.*]] = tfl.mul(%[[TURNED]], %arg1)
 // CHECK: %[[SUM:.*]] = tfl.add %[[ROWS]], %[[SCALED]]
 // CHECK-NOT: tfl.reshape
 // CHECK: return %[[SUM]]
 func.func @rotated(%x: tensor<1x1x64xf32>, %angles: tensor<1x1x8xf32>) -> tensor<1x4x2x8xf32> {
-  %axis = "tfl.pseudo_const"() {value = dense<2> : tensor<i32>} : () -> tensor<i32>
+  %axis = "tfl.pseudo_const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
   %rows = "tfl.pseudo_const"() {value = dense<[1, 8, 8]> : tensor<3xi32>} : () -> tensor<3xi32>
   %groups = "tfl.pseudo_const"() {value = dense<[1, 4, 2, 8]> : tensor<4xi32>} : () -> tensor<4xi32>
   %0 = "tfl.reshape"(%x, %rows) : (tensor<1x1x64xf32>, tensor<3xi32>) -> tensor<1x8x8xf32>

@@ -9,7 +9,7 @@ import numpy as np
 
 from litefuse.ir.call_graph import all_operations
 from litefuse.ir.constants import pseudo_constant, stored
-from litefuse.ir.litert_ops import int32_scalar, int32_vector, integers
+from litefuse.ir.litert_ops import int32_vector, integers
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import module_pass
@@ -79,9 +79,9 @@ def join_reshapes(module: ir.Module) -> bool:
     return modified
 
 
-# Ops on elements, and ops along the last axis alone.
+# Ops on elements, and ops on elements or along one axis.
 _BROADCASTING = frozenset({"tfl.add", "tfl.div", "tfl.maximum", "tfl.minimum", "tfl.mul", "tfl.select_v2", "tfl.sub"})
-_ALONG_LAST = frozenset({"tfl.concatenation", "tfl.logistic", "tfl.neg", "tfl.softmax", "tfl.split"})
+_MOVING = _BROADCASTING | {"tfl.concatenation", "tfl.logistic", "tfl.neg", "tfl.reshape", "tfl.softmax", "tfl.split"}
 _MOST_AXES, _MOST_OPS = 4, 64
 
 
@@ -96,10 +96,10 @@ def reshape_once(module: ir.Module) -> bool:
         %b = tfl.reshape(%bias : tensor<1x64xf32>, [64])
         %y = tfl.add(%x : tensor<4x2x64xf32>, %b)         -->  %y = tfl.add(%x, %bias)
 
-    So are queries and keys rotated, and scores masked, in the shape in which they are multiplied. All ops in between
-    work on elements or along the last axis, which stays, and other operands have no axis but that.
+    So are queries rotated and scores masked in the shape in which they are multiplied. The ops in between work on
+    elements or along the last axis, which stays, and their other operands have no axis but that.
     """
-    modified, left = False, list[ir.Operation]()
+    modified, left = False, set[ir.Operation]()
     for op in [op for op in all_operations(module, nested=False) if op.name == "tfl.reshape"]:
         value, result = op.operands[0], op.results[0]
         if not is_fixed(value, result):
@@ -107,17 +107,18 @@ def reshape_once(module: ir.Module) -> bool:
         before, after = (ir.RankedTensorType(one.type).shape for one in (value, result))
         if math.prod(before[:-1]) == math.prod(after[:-1]) and len(after) <= _MOST_AXES:
             chain = _Chain(before[:-1], after[:-1])
-            if chain.holds(value) and chain.is_read_by(op):
-                with ir.InsertionPoint(op), op.location:
-                    result.replace_all_uses_with(chain.moved(value))
-                left += [*chain.members, op.operation]
+            with ir.InsertionPoint(op), op.location:
+                moved = chain.moved(value)
+            if moved is not None and chain.is_read_by(op):
+                result.replace_all_uses_with(moved)
+            left.update(chain.members, chain.emitted, [op.operation])
         for use in [*result.uses] if _without_ones(before) == _without_ones(after) else ():
             if use.owner.name in _BROADCASTING and len(before) <= ir.ShapedType(use.owner.results[0].type).rank:
                 use.owner.operands[use.operand_number] = value
-                left.append(op.operation)
-    for op in dict.fromkeys(reversed(left)):
-        if not is_used(op):
-            op.erase()
+                left.add(op.operation)
+    for op in [*all_operations(module, nested=False)][::-1] if left else ():
+        if op.operation in left and not is_used(op):
+            op.operation.erase()
             modified = True
     return modified
 
@@ -127,67 +128,56 @@ def _without_ones(shape: Sequence[int]) -> Sequence[int]:
 
 
 class _Chain:
-    """The ops from reshapes to a value, operands first, and their axes but the last, before and afterwards."""
+    """The ops from reshapes to a value, computed in another shape: with other axes before the last.
+
+    Attributes:
+        members: The ops, operands first.
+        emitted: The ops that compute the same in the other shape.
+    """
 
     def __init__(self, before: Sequence[int], after: Sequence[int]) -> None:
-        self.members: dict[ir.Operation, None] = {}
+        self.members: list[ir.Operation] = []
+        self.emitted: list[ir.Operation] = []
         self._before, self._after, self._seen = before, after, 0
+        self._made: dict[ir.Value, ir.Value] = {}
 
-    def holds(self, value: ir.Value) -> bool:
-        """Whether a value is computed from reshapes alone, by ops that the other shape suits; notes these ops."""
+    def moved(self, value: ir.Value) -> ir.Value | None:
+        """Returns a value in the other shape, or one that broadcasts in both; None if it is not made of reshapes."""
+        shape = [*ir.RankedTensorType(value.type).shape] if is_fixed(value) else [0, 0]
+        if all(size == 1 for size in shape[:-1]) and shape[:-1] != self._before and len(shape) <= len(self._after) + 1:
+            return value
         self._seen += 1
-        if isinstance(value.owner, ir.Block) or not is_fixed(value, *value.owner.results) or self._seen > _MOST_OPS:
-            return False
-        op = value.owner.operation
-        if op in self.members:
-            return True
-        if [*ir.RankedTensorType(value.type).shape][:-1] != self._before:
-            return False
-        operands = [] if op.name == "tfl.reshape" else _along_last(op)
-        if operands is None or not all(map(self._takes, operands)):
-            return False
-        self.members[op] = None
-        return True
+        if value not in self._made and shape[:-1] == self._before and self._seen <= _MOST_OPS:
+            op = None if isinstance(value.owner, ir.Block) else value.owner.operation
+            if op is not None and op.name in _MOVING and _is_along_last(op):
+                self._move(op)
+        return self._made.get(value)
 
-    def _takes(self, value: ir.Value) -> bool:
-        *axes, _ = ir.RankedTensorType(value.type).shape or [1] if is_fixed(value) else [0, 0]
-        broadcast = all(size == 1 for size in axes) and axes != self._before and len(axes) <= len(self._after)
-        return broadcast or self.holds(value)
+    def _move(self, op: ir.Operation) -> None:
+        kinds = [resized(one.type, [*self._after, ir.RankedTensorType(one.type).shape[-1]]) for one in op.results]
+        if op.name == "tfl.reshape":
+            results = [reshaped(op.operands[0], kinds[0].shape)]
+        else:
+            operands = [moved for operand in op.operands if (moved := self.moved(operand)) is not None]
+            if len(operands) < len(op.operands):
+                return
+            axis = {"axis": -1} if op.name == "tfl.concatenation" else {}
+            results = [*create_like(op, operands, kinds, axis).results]
+        self.members.append(op)
+        self.emitted += [one.owner.operation for one in results if not isinstance(one.owner, ir.Block)]
+        self._made.update(zip(op.results, results, strict=True))
 
     def is_read_by(self, op: ir.OpView) -> bool:
-        """Whether an op and these ops alone read what they make, but for reshapes that go away as they are."""
-        inside = {*self.members, op.operation}
-        read = [one for one in self.members if one.name != "tfl.reshape" or one.operands[0].type != self._kinds(one)[0]]
+        """Whether an op and these ops alone read what they make, but for reshapes that are undone."""
+        read = [
+            one for one in self.members if one.name != "tfl.reshape" or self._made[one.results[0]] != one.operands[0]
+        ]
         users = {use.owner.operation for one in read for result in one.results for use in result.uses}
-        return users <= inside and any(one.name != "tfl.reshape" for one in self.members)
-
-    def moved(self, value: ir.Value) -> ir.Value:
-        """Emits the ops in the other shape, and returns the value."""
-        made: dict[ir.Value, ir.Value] = {}
-        for op in self.members:
-            kinds = self._kinds(op)
-            if op.name == "tfl.reshape":
-                results = [reshaped(op.operands[0], kinds[0].shape)]
-            else:
-                operands = [made.get(operand, operand) for operand in op.operands]
-                if op.name == "tfl.split":
-                    operands[0] = int32_scalar(len(self._after))
-                axis = {"axis": len(self._after)} if op.name == "tfl.concatenation" else {}
-                results = create_like(op, operands, kinds, axis).results
-            made.update(zip(op.results, results, strict=True))
-        return made[value]
-
-    def _kinds(self, op: ir.Operation) -> list[ir.RankedTensorType]:
-        return [resized(one.type, [*self._after, ir.RankedTensorType(one.type).shape[-1]]) for one in op.results]
+        return users <= {*self.members, op.operation} and any(one.name != "tfl.reshape" for one in self.members)
 
 
-def _along_last(op: ir.Operation) -> Sequence[ir.Value] | None:
-    """Returns the operands of an op on elements, or along the last axis alone; None for any other op."""
+def _is_along_last(op: ir.Operation) -> bool:
+    if op.name == "tfl.split":
+        return integers(op.operands[0]) == [-1]
     rank = ir.ShapedType(op.results[0].type).rank
-    axis = rank - 1
-    if op.name == "tfl.concatenation":
-        axis = ir.IntegerAttr(op.attributes["axis"]).value
-    elif op.name == "tfl.split":
-        (axis,) = integers(op.operands[0]) or [0]
-    known = op.name in _BROADCASTING or op.name in _ALONG_LAST
-    return [*op.operands][op.name == "tfl.split" :] if known and axis % rank == rank - 1 else None
+    return op.name != "tfl.concatenation" or ir.IntegerAttr(op.attributes["axis"]).value % rank == rank - 1
