@@ -79,7 +79,7 @@ from litefuse.passes.plain_forms.complex_pairs import complex_pairs
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
 from litefuse.passes.plain_forms.plain_operands import align_constants, flatten_ids, plain_operands, plain_slices
-from litefuse.passes.plain_forms.reshapes import join_reshapes, reshape_once
+from litefuse.passes.plain_forms.reshapes import join_reshapes
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module
 from litefuse.passes.tensor_lists.dense_lists import lower_tensor_lists
@@ -136,7 +136,6 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "fill-buffers": lambda _o, _v: fill_buffers,
     "fold-branches": lambda _o, _v: fold_branches,
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),
-    "reshape-once": lambda _o, _v: reshape_once,
     "join-reshapes": lambda _o, _v: join_reshapes,
     "lower-ranks": lambda options, _: LowerRanks(int(options["rank"])),
     "plain-operands": lambda _o, _v: plain_operands,

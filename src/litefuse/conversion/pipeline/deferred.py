@@ -102,7 +102,6 @@ DropNegations = deferred("passes.finishing.linear_ops:drop_negations", "tfl.neg"
 NegateFactors = deferred("passes.finishing.linear_ops:negate_factors", "tfl.neg")
 ScaleWeights = deferred("passes.finishing.linear_ops:scale_weights", "tfl.batch_matmul")
 AddMasks = deferred("passes.finishing.added_masks:add_masks", "tfl.select_v2")
-ReshapeOnce = deferred("passes.plain_forms.reshapes:reshape_once", "tfl.reshape")
 SeparateActivations = deferred("passes.finishing.separate_activations:separate_activations", "tfl.transpose_conv")
 SeparateReads = deferred("passes.variables.handles_and_reads:separate_reads", "tfl.read_variable")
 ComplexPairs = deferred("passes.plain_forms.complex_pairs:complex_pairs")

@@ -183,7 +183,6 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         deferred.OutlineLoops(),  # decomposed ops may have new ones
         deferred.MergeHandles(),
         deferred.AddMasks(),
-        deferred.ReshapeOnce(),  # after AddMasks: scores are masked in the shape in which they are multiplied
         deferred.SeparateActivations(),
         deferred.KeepCopies(),  # after all that adds ops which XNNPACK runs
         deferred.SeparateReads(),  # after MergeHandles, which makes two reads of two handles reads of one
