@@ -424,12 +424,11 @@ def _ids_before_cast(editor: Editor, node: Node) -> None:
     """Takes ids of int32 as they were before they became int64."""
     ids = editor.resolve(node.operands[0])
     cast = editor.producer(ids, "Cast")
-    if cast is not None and editor.tensor(ids).dtype == "i64":
-        (source,) = editor.operands(cast)
-        if editor.tensor(source).dtype == "i32":
-            editor.set_operand(node, 0, source)
-            if "TI" in node.op.attributes:
-                node.op.attributes["TI"] = ir.TypeAttr.get(ir.IntegerType.get_signless(32))
+    source = ids if cast is None else editor.operands(cast)[0]
+    if (editor.tensor(source).dtype, editor.tensor(ids).dtype) == ("i32", "i64"):
+        editor.set_operand(node, 0, source)
+        if "TI" in node.op.attributes:
+            node.op.attributes["TI"] = ir.TypeAttr.get(ir.IntegerType.get_signless(32))
 
 
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
