@@ -115,6 +115,20 @@ func.func @others(%x: tensor<4xf32>, %from: tensor<1xi32>) -> (tensor<4xf32>, te
   %1 = "tfl.strided_slice"(%x, %from, %one, %one) {begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 1 : i32, new_axis_mask = 0 : i32, shrink_axis_mask = 0 : i32, offset = false} : (tensor<4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<1xf32>
   return %0, %1 : tensor<4xf32>, tensor<1xf32>
 }
+// Rows of a constant, from a place that is computed on; those of other tensors stay a SLICE.
+// CHECK-LABEL: func.func @rows
+// CHECK: %[[IDS:.*]] = tfl.add(%arg1, %{{.*}}) <{fused_activation_function = "NONE"}> : (tensor<i32>, tensor<2xi32>) -> tensor<2xi32>
+// CHECK: "tfl.gather"(%{{.*}}, %[[IDS]]) <{axis = 1 : i32, batch_dims = 0 : i32}> : (tensor<1x3x2xf32>, tensor<2xi32>) -> tensor<1x2x2xf32>
+// CHECK: "tfl.slice"(%arg0,
+func.func @rows(%x: tensor<1x3x2xf32>, %i: tensor<i32>) -> (tensor<1x2x2xf32>, tensor<1x2x2xf32>) {
+  %table = "tfl.pseudo_const"() {value = dense<[[[1., 2.], [3., 4.], [5., 6.]]]> : tensor<1x3x2xf32>} : () -> tensor<1x3x2xf32>
+  %zero = "tfl.pseudo_const"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  %sizes = "tfl.pseudo_const"() {value = dense<[1, 2, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %begins = "tfl.pack"(%zero, %i, %zero) {axis = 0 : i32, values_count = 3 : i32} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<3xi32>
+  %0 = "tfl.slice"(%table, %begins, %sizes) : (tensor<1x3x2xf32>, tensor<3xi32>, tensor<3xi32>) -> tensor<1x2x2xf32>
+  %1 = "tfl.slice"(%x, %begins, %sizes) : (tensor<1x3x2xf32>, tensor<3xi32>, tensor<3xi32>) -> tensor<1x2x2xf32>
+  return %0, %1 : tensor<1x2x2xf32>, tensor<1x2x2xf32>
+}
 
 // -----
 // RUN: lower-ranks{rank=4}, join-reshapes
@@ -237,6 +251,52 @@ func.func @others(%c: tensor<8xi1>, %y: tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>
   %1 = "tfl.batch_matmul"(%y, %0) {adj_x = false, adj_y = false} : (tensor<2x8x8xf32>, tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
   %2 = "tfl.cumsum"(%y, %axis) {exclusive = false, reverse = false} : (tensor<2x8x8xf32>, tensor<i32>) -> tensor<2x8x8xf32>
   return %0, %1, %2 : tensor<2x8x8xf32>, tensor<2x8x8xf32>, tensor<2x8x8xf32>
+}
+// Parts that are joined are slices; those that go other ways stay a SPLIT.
+// CHECK-LABEL: func.func @parts
+// CHECK: %[[FIRST:.*]] = "tfl.slice"(%arg0, {{.*}}) : (tensor<2x6xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x3xf32>
+// CHECK: dense<[0, 3]> : tensor<2xi32>
+// CHECK: %[[SECOND:.*]] = "tfl.slice"(%arg0, {{.*}}) : (tensor<2x6xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x3xf32>
+// CHECK: "tfl.concatenation"(%[[SECOND]], %[[FIRST]])
+// CHECK: %[[PARTS:.*]]:2 = "tfl.split"(
+// CHECK: "tfl.concatenation"(%[[PARTS]]#1, %arg0)
+func.func @parts(%x: tensor<2x6xf32>) -> (tensor<2x6xf32>, tensor<2x9xf32>, tensor<2x3xf32>) {
+  %axis = "tfl.pseudo_const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
+  %a, %b = "tfl.split"(%axis, %x) {num_splits = 2 : i32} : (tensor<i32>, tensor<2x6xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
+  %0 = "tfl.concatenation"(%b, %a) {axis = 1 : i32, fused_activation_function = "NONE"} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  %c, %d = "tfl.split"(%axis, %x) {num_splits = 2 : i32} : (tensor<i32>, tensor<2x6xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>)
+  %1 = "tfl.concatenation"(%d, %x) {axis = 1 : i32, fused_activation_function = "NONE"} : (tensor<2x3xf32>, tensor<2x6xf32>) -> tensor<2x9xf32>
+  return %0, %1, %c : tensor<2x6xf32>, tensor<2x9xf32>, tensor<2x3xf32>
+}
+
+// -----
+// RUN: align-constants
+// A constant of a batch has four axes of which the first is one item; in rank 4, the first two become one.
+// CHECK-LABEL: func.func @aligned
+// CHECK-DAG: %[[ROW:.*]] = "tfl.pseudo_const"() <{value = dense<{{\[\[\[\[}}1, 2, 3]]]]> : tensor<1x1x1x3xi32>}>
+// CHECK-DAG: %[[ONE:.*]] = "tfl.reshape"(%arg0, {{.*}}) : (tensor<i32>, tensor<4xi32>) -> tensor<1x1x1x1xi32>
+// CHECK: %[[SUM:.*]] = tfl.add(%[[ONE]], %[[ROW]]) <{fused_activation_function = "NONE"}> : {{.*}} -> tensor<1x1x1x3xi32>
+// CHECK: "tfl.reshape"(%[[SUM]], {{.*}}) : (tensor<1x1x1x3xi32>, tensor<1xi32>) -> tensor<3xi32>
+// CHECK: tfl.mul(%{{.*}}, %{{.*}}) <{fused_activation_function = "RELU"}> : (tensor<1x6x1x4xf32>, tensor<1x6x5x4xf32>) -> tensor<1x6x5x4xf32>
+func.func @aligned(%i: tensor<i32>, %x: tensor<2x3x5x4xf32>) -> (tensor<3xi32>, tensor<2x3x5x4xf32>) {
+  %row = "tfl.pseudo_const"() {value = dense<[1, 2, 3]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %factors = "tfl.pseudo_const"() {value = dense<2.0> : tensor<2x3x1x4xf32>} : () -> tensor<2x3x1x4xf32>
+  %0 = "tfl.add"(%i, %row) {fused_activation_function = "NONE"} : (tensor<i32>, tensor<3xi32>) -> tensor<3xi32>
+  %1 = "tfl.mul"(%factors, %x) {fused_activation_function = "RELU"} : (tensor<2x3x1x4xf32>, tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32>
+  return %0, %1 : tensor<3xi32>, tensor<2x3x5x4xf32>
+}
+// A bias, a constant as large as a batch of rank 4, and one whose axes do not become one, stay.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT: tfl.reshape
+// CHECK: return
+func.func @others(%x: tensor<5x4xf32>, %y: tensor<2x3x5x4xf32>) -> (tensor<5x4xf32>, tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>) {
+  %bias = "tfl.pseudo_const"() {value = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>} : () -> tensor<4xf32>
+  %all = "tfl.pseudo_const"() {value = dense<2.0> : tensor<2x3x5x4xf32>} : () -> tensor<2x3x5x4xf32>
+  %batch = "tfl.pseudo_const"() {value = dense<2.0> : tensor<2x1x1x4xf32>} : () -> tensor<2x1x1x4xf32>
+  %0 = "tfl.add"(%x, %bias) {fused_activation_function = "NONE"} : (tensor<5x4xf32>, tensor<4xf32>) -> tensor<5x4xf32>
+  %1 = "tfl.add"(%y, %all) {fused_activation_function = "NONE"} : (tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>) -> tensor<2x3x5x4xf32>
+  %2 = "tfl.add"(%y, %batch) {fused_activation_function = "NONE"} : (tensor<2x3x5x4xf32>, tensor<2x1x1x4xf32>) -> tensor<2x3x5x4xf32>
+  return %0, %1, %2 : tensor<5x4xf32>, tensor<2x3x5x4xf32>, tensor<2x3x5x4xf32>
 }
 
 // -----

@@ -956,6 +956,55 @@ func.func @main(%x: tensor<1x1x9x8xf32>, %v: tensor<1x3x2x4xf32>, %i: tensor<i32
   return %3, %2 : tensor<1x1x9x8xf32>, tensor<1x9x2x4xf32>
 }
 
+// Ids of int32 need not become int64; others stay as they are.
+// CHECK-LABEL: func.func @ids
+// CHECK: "tf.OneHot"(%arg0, {{.*}}) <{axis = -1 : i64}> : (tensor<3xi32>,
+// CHECK: %[[LONG:.*]] = "tf.Cast"(%arg1)
+// CHECK: "tf.OneHot"(%[[LONG]], {{.*}}) <{axis = -1 : i64}> : (tensor<3xi64>,
+func.func @ids(%x: tensor<3xi32>, %y: tensor<3xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %depth = "tf.Const"() {value = dense<4> : tensor<i32>} : () -> tensor<i32>
+  %on = "tf.Const"() {value = dense<1.0> : tensor<f32>} : () -> tensor<f32>
+  %off = "tf.Const"() {value = dense<0.0> : tensor<f32>} : () -> tensor<f32>
+  %a = "tf.Cast"(%x) {Truncate = false} : (tensor<3xi32>) -> tensor<3xi64>
+  %0 = "tf.OneHot"(%a, %depth, %on, %off) {axis = -1 : i64} : (tensor<3xi64>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  %b = "tf.Cast"(%y) {Truncate = false} : (tensor<3xf32>) -> tensor<3xi64>
+  %1 = "tf.OneHot"(%b, %depth, %on, %off) {axis = -1 : i64} : (tensor<3xi64>, tensor<i32>, tensor<f32>, tensor<f32>) -> tensor<3x4xf32>
+  return %0, %1 : tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// Scores of groups, masked between two reshapes in the shape of the groups; not if the mask has rows of its own.
+// CHECK-LABEL: func.func @scores
+// CHECK: %[[MASKED:.*]] = "tf.SelectV2"(%arg1, %arg0, {{.*}}) : (tensor<1x1x1x9xi1>, tensor<1x4x2x9xf32>, tensor<f32>) -> tensor<1x4x2x9xf32>
+// CHECK: %[[SHARES:.*]] = "tf.Softmax"(%[[MASKED]])
+// CHECK: %[[SPLIT:.*]] = "tf.Reshape"({{.*}}) : (tensor<1x8x1x9xf32>, tensor<4xi32>) -> tensor<1x4x2x9xf32>
+// CHECK: return %[[SHARES]], %[[SPLIT]]
+func.func @scores(%x: tensor<1x4x2x9xf32>, %mask: tensor<1x1x1x9xi1>, %rows: tensor<1x8x1x9xi1>) -> (tensor<1x4x2x9xf32>, tensor<1x4x2x9xf32>) {
+  %merged = "tf.Const"() {value = dense<[1, 8, 1, 9]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %split = "tf.Const"() {value = dense<[1, 4, 2, 9]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %low = "tf.Const"() {value = dense<-1.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tf.Reshape"(%x, %merged) : (tensor<1x4x2x9xf32>, tensor<4xi32>) -> tensor<1x8x1x9xf32>
+  %1 = "tf.SelectV2"(%mask, %0, %low) : (tensor<1x1x1x9xi1>, tensor<1x8x1x9xf32>, tensor<f32>) -> tensor<1x8x1x9xf32>
+  %2 = "tf.Softmax"(%1) : (tensor<1x8x1x9xf32>) -> tensor<1x8x1x9xf32>
+  %3 = "tf.Reshape"(%2, %split) : (tensor<1x8x1x9xf32>, tensor<4xi32>) -> tensor<1x4x2x9xf32>
+  %4 = "tf.SelectV2"(%rows, %0, %low) : (tensor<1x8x1x9xi1>, tensor<1x8x1x9xf32>, tensor<f32>) -> tensor<1x8x1x9xf32>
+  %5 = "tf.Reshape"(%4, %split) : (tensor<1x8x1x9xf32>, tensor<4xi32>) -> tensor<1x4x2x9xf32>
+  return %3, %5 : tensor<1x4x2x9xf32>, tensor<1x4x2x9xf32>
+}
+// One of two operands that broadcast each other does not have the dimensions of the result.
+// CHECK-LABEL: func.func @broadcast
+// CHECK: "tf.Mul"({{.*}}) : (tensor<1x1x4x1xf32>, tensor<1x1x1x8xf32>) -> tensor<1x1x4x8xf32>
+// CHECK: "tf.Reshape"
+func.func @broadcast(%x: tensor<4x1xf32>, %y: tensor<8xf32>) -> tensor<1x1x1x4x8xf32> {
+  %a = "tf.Const"() {value = dense<[1, 1, 4, 1]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %b = "tf.Const"() {value = dense<[1, 1, 1, 8]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %c = "tf.Const"() {value = dense<[1, 1, 1, 4, 8]> : tensor<5xi32>} : () -> tensor<5xi32>
+  %0 = "tf.Reshape"(%x, %a) : (tensor<4x1xf32>, tensor<4xi32>) -> tensor<1x1x4x1xf32>
+  %1 = "tf.Reshape"(%y, %b) : (tensor<8xf32>, tensor<4xi32>) -> tensor<1x1x1x8xf32>
+  %2 = "tf.Mul"(%0, %1) : (tensor<1x1x4x1xf32>, tensor<1x1x1x8xf32>) -> tensor<1x1x4x8xf32>
+  %3 = "tf.Reshape"(%2, %c) : (tensor<1x1x4x8xf32>, tensor<5xi32>) -> tensor<1x1x1x4x8xf32>
+  return %3 : tensor<1x1x1x4x8xf32>
+}
+
 // -----
 // RUN: simplify
 // Zeros of a shape that is computed for others fill that; nothing is computed for the shape alone.

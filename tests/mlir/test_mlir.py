@@ -79,7 +79,7 @@ from litefuse.passes.legalize.zero_operands import keep_zero_operands
 from litefuse.passes.plain_forms.complex_pairs import complex_pairs
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
+from litefuse.passes.plain_forms.plain_operands import align_constants, flatten_ids, plain_operands, plain_slices
 from litefuse.passes.plain_forms.reshapes import join_reshapes
 from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 from litefuse.passes.simplify.simplify import Simplify
@@ -200,6 +200,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "rewrite-before-lowering": lambda _o, _v: RewriteBeforeLowering([]),
     "sink-handles": lambda _o, _v: sink_handles,
     "unroll-loops": lambda _o, _v: UnrollLoops([]),
+    "align-constants": lambda _o, _v: align_constants,
     "add-masks": lambda _o, _v: add_masks,
     "center-first": lambda _o, _v: center_first,
     "drop-negations": lambda _o, _v: drop_negations,

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 import litefuse
+from litefuse.tools.language_models.bundle import read_bundle
+from tests.tensorflow import language_models
 from tests.tensorflow.test_transformers import BACKBONES, LENGTH, backbone
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.tensorflow.process import TensorFlow
 
 
@@ -27,3 +33,13 @@ def test_a_transformer_is_accelerated_as_a_whole(tensorflow: TensorFlow) -> None
     (found,) = litefuse.check(litefuse.convert(path, batch=1), "gpu").reports
     assert found.verdict == "partly"
     assert "GATHER" in {each.op for each in found.refused}
+
+
+@pytest.mark.parametrize("family", language_models.FAMILIES)
+def test_a_language_model_is_accelerated_as_a_whole(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
+    model = tmp_path / "model.keras"
+    tensorflow.call(language_models.save, str(model), family, "")
+    bundle = litefuse.language_model(model, prefill=language_models.CHUNK, target="gpu").save(tmp_path / "x.litertlm")
+    (found,) = litefuse.check(read_bundle(bundle).write_model(tmp_path), "gpu").reports
+    assert not found.refused
+    assert found.error < 5e-3  # of sines, which drivers may round to 11 bits

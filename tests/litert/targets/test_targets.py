@@ -222,6 +222,10 @@ def test_tables() -> None:
     assert {each.reason for each in refused(content, dtypes)} == {"it is of float32, and int8 are taken"}
     operands = OpTable("", {"GATHER": Limits(constant=(1,)), "MUL": Limits(computed=(1,))})
     assert [each.reason for each in refused(content, operands)] == ["operand 1 is computed", "operand 1 is a constant"]
+    graph = Graph()
+    x, scalar = graph.input("x", (1,)), graph.tensor("shape", (0,), "INT32")
+    graph.builtin("RESHAPE", [x, scalar], [graph.output("y", ())])
+    assert refused(serving(graph), OpTable("", {"RESHAPE": Limits(constant=(1,))})) == []  # of nothing to compute
     assert refused(remembering(), OpTable("", variables=False)) == [
         Refusal("", "variable tensors are not taken", ("state",))
     ]

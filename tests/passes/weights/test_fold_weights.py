@@ -334,6 +334,16 @@ def test_a_weight_is_its_bytes_in_their_order() -> None:
     assert others[2].contents == column.scaled(0, numbers).contents != others[3].contents
 
 
+def test_a_weight_that_is_no_view_is_copied_once() -> None:
+    weights = Weights(0)
+    turned = Weight(np.arange(24, dtype=np.float32).reshape(2, 3, 4)).transposed([0, 2, 1])
+    number = weights.number_of(turned)
+    copies = [weights.reshaped(number, (8, 3)) for _ in range(2)]  # of two signatures
+    assert np.array_equal(copies[0].value(), turned.value().reshape(8, 3))
+    assert len({*map(weights.number_of, copies)}) == 1
+    assert weights.reshaped(number, (3, 8)).shape == (3, 8)
+
+
 @dataclass
 class _Text:
     """The text of a function, line by line.

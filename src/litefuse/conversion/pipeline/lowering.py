@@ -164,8 +164,7 @@ def after_engine(lowering: Lowering) -> list[Pass]:
         type_results,
         *([] if lowering.fake_quantization is None else [deferred.CheckPairs(lowering.fake_quantization)]),
         deferred.ExpandPowers(),  # not before the engine, which finds GELU by its POW
-        # Before fold_constants: factors may be constants. The GPU's accelerator computes other numbers of the result.
-        *([] if lowering.target.plain_operands else [deferred.NegateFactors()]),
+        deferred.NegateFactors(),  # before fold_constants: factors may be constants
         fold_constants,  # before FoldWeights, which fuses factors that are constants
         # What loops pass through unchanged is a constant now, and so are places that were computed.
         deferred.CutConstants(kept),
@@ -217,7 +216,12 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
         return []
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
-    from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
+    from litefuse.passes.plain_forms.plain_operands import (
+        align_constants,
+        flatten_ids,
+        plain_operands,
+        plain_slices,
+    )
     from litefuse.passes.plain_forms.reshapes import join_reshapes
     from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 
@@ -231,6 +235,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
         *([] if target.shrinks_axes else [plain_slices]),
         *([plain_operands] if target.plain_operands else []),
         *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),
+        *([align_constants] if target.plain_operands else []),  # last: the others give constants other shapes
     ]
     return [*others, *lower, *([join_reshapes] if lower else [])]  # each of the lower forms adds reshapes
 

@@ -113,7 +113,7 @@ def _beyond(graph: Graph, op: Op, limits: Limits) -> Iterator[str]:
     for positions, constant in ((limits.constant, True), (limits.computed, False)):
         for position in positions:
             index = op.inputs[position] if position < len(op.inputs) else -1
-            if index >= 0 and graph.is_constant(index) != constant:
+            if index >= 0 and 0 not in graph.tensor(index).shape and graph.is_constant(index) != constant:
                 yield f"operand {position} is {'computed' if constant else 'a constant'}"
     for field, name in limits.unset.items():
         if op.option(field):

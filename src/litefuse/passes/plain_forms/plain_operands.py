@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +21,11 @@ from litefuse.ir.litert_ops import (
 )
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
-from litefuse.ir.passes import module_pass, visit_ops
+from litefuse.ir.passes import Visitor, module_pass, visit_ops
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
+# How many axes tensors of the GPU's accelerator have.
+_RANK = 4
 # The most zeros that are stored.
 _MOST_ZEROS = 4096
 _INT32 = np.iinfo(np.int32)
@@ -60,7 +62,7 @@ def _flat(op: ir.OpView) -> ir.Value:
     axis = _number(op, "axis") % kind.rank
     count = math.prod(ir.RankedTensorType(ids.type).shape)
     flat = reshaped(ids, [count])
-    vector = ir.RankedTensorType.get([count], ir.IntegerType.get_signless(32))
+    vector = _int32_vector(count)
     if flat.type != vector:
         flat = create_value("tfl.cast", vector, [flat])
     rows = gathered(table, flat, resized(table.type, [*kind.shape[:axis], count, *kind.shape[axis + 1 :]]), axis)
@@ -113,13 +115,18 @@ def plain_operands(module: ir.Module) -> bool:
                                            tfl.concatenation([0, 0], %places))
              tfl.reshape(%y, [9, 8])
 
+        %a, %b = tfl.split(1, %x : tensor<2x8xf32>)
+        %y = tfl.concatenation(%b, %a)
+        -->  %y = tfl.concatenation(tfl.slice(%x, [0, 4], [2, 4]), tfl.slice(%x, [0, 0], [2, 4]))
+
     What SELECT_V2 chooses from is whole or a scalar, the first factor of BATCH_MATMUL no constant, CUMSUM of floats:
-    sums of integers are the same in any order. Few zeros are a constant. Only where all sizes are known.
+    sums of integers are the same in any order. Few zeros are a constant. Parts of a SPLIT are not joined, which the
+    GPU's accelerator does in the memory of what was split, whatever their order. Only where all sizes are known.
     """
     return visit_ops(module, dict.fromkeys(_RULES, _rewritten))
 
 
-def _rewritten(op: ir.OpView) -> ir.Value | bool | None:
+def _rewritten(op: ir.OpView) -> ir.Value | Sequence[ir.Value | None] | bool | None:
     return _RULES[op.name](op) if is_fixed(*op.operands, *op.results) else None
 
 
@@ -213,13 +220,69 @@ def _update(op: ir.OpView) -> ir.Value | None:
     return reshaped(create_like(op, operands, [kind]).result, shape)
 
 
-_RULES: Mapping[str, Callable[[ir.OpView], ir.Value | bool | None]] = {
+def _split(op: ir.OpView) -> list[ir.Value] | None:
+    users = [use.owner.operation for part in op.results for use in part.uses if use.owner.name == "tfl.concatenation"]
+    axes = integers(op.operands[0 if op.name == "tfl.split" else 2])
+    if len(users) == len({*users}) or axes is None:
+        return None
+    value = op.operands[1 if op.name == "tfl.split" else 0]
+    shapes: list[list[int]] = [ir.RankedTensorType(part.type).shape for part in op.results]
+    begins, parts = [0] * len(shapes[0]), list[ir.Value]()
+    for shape in shapes:
+        parts.append(sliced(value, begins, shape))
+        begins[axes[0]] += shape[axes[0]]
+    return parts
+
+
+_RULES: Mapping[str, Visitor] = {
     "tfl.batch_matmul": _multiply,
     "tfl.cumsum": _sum_up,
     "tfl.dynamic_update_slice": _update,
     "tfl.select_v2": _choose,
+    **dict.fromkeys(("tfl.split", "tfl.split_v"), _split),
     "tfl.zeros_like": _zeros,
 }
+
+
+@module_pass
+def align_constants(module: ir.Module) -> bool:
+    """Gives constants four axes of which the first is one item, where the GPU's accelerator broadcasts others wrongly::
+
+        %y = tfl.add(%x : tensor<f32>, [0, 1, 2])
+        -->  %s = tfl.add(tfl.reshape(%x, [1, 1, 1, 1]), [[[[0, 1, 2]]]]) : tensor<1x1x1x3xf32>
+             %y = tfl.reshape(%s, [3])
+
+    For ops on pairs of elements, where the first axis of the result is the constant's, or of lower rank the other
+    operand's. It takes vectors and matrices for batches, and reads one item of a constant for all of them.
+    """
+    return visit_ops(module, dict.fromkeys(_ELEMENTWISE, _aligned))
+
+
+_ELEMENTWISE = [
+    f"tfl.{name}"
+    for name in (
+        *("add", "div", "equal", "floor_div", "floor_mod", "greater", "greater_equal", "less", "less_equal", "maximum"),
+        *("minimum", "mul", "not_equal", "pow", "squared_difference", "sub"),
+    )
+]
+
+
+def _aligned(op: ir.OpView) -> ir.Value | None:
+    constants = [producer(value, *CONSTANTS) is not None for value in op.operands]
+    if sum(constants) != 1 or not is_fixed(*op.operands, *op.results):
+        return None
+    shapes: list[list[int]] = [ir.RankedTensorType(value.type).shape for value in (*op.operands, *op.results)]
+    constant, computed, whole = shapes[not constants[0]], shapes[constants[0]], shapes[2]
+    is_wrong = len(constant) == len(whole) and constant[:1] > [1] and (len(whole) < _RANK or constant != computed)
+    if not (is_wrong or (len(computed) < len(whole) and computed[:1] > [1])) or len(whole) > _RANK:
+        return None
+    forms = [[1] * (_RANK - len(shape)) + shape for shape in shapes]
+    if forms[2][0] > 1:  # the first two axes become one, of which each operand has all or one item
+        if any(form[:2] not in ([1, 1], forms[2][:2]) for form in forms):
+            return None
+        forms = [[1, form[0] * form[1], *form[2:]] for form in forms]
+    operands = [reshaped(value, form) for value, form in zip(op.operands, forms[:2], strict=True)]
+    return reshaped(create_like(op, operands, [resized(op.results[0].type, forms[2])]).result, whole)
 
 
 class _Range(NamedTuple):
@@ -240,11 +303,34 @@ def plain_slices(module: ir.Module) -> bool:
              tfl.reshape(%s, [4, 4])
 
     An axis that is dropped or added is a RESHAPE's, and a slice of neighbors is SLICE, whose version does not rise
-    with booleans. Slices in backward order, or by places that are computed, stay.
+    with booleans. Slices in backward order, or by places that are computed, stay; rows of a constant are gathered::
+
+        tfl.slice(%table : tensor<64x8xf32>, tfl.pack(%i, 0), [2, 8])
+        -->  tfl.gather(%table, tfl.add(%i, [0, 1]))
 
     The masks are those of TensorFlow's ``tf.strided_slice``.
     """
-    return visit_ops(module, {"tfl.strided_slice": _apart})
+    return visit_ops(module, {"tfl.strided_slice": _apart, "tfl.slice": _rows})
+
+
+def _rows(op: ir.OpView) -> ir.Value | None:
+    table, begins, _ = op.operands
+    if producer(table, *CONSTANTS) is None or producer(begins, *CONSTANTS) is not None:
+        return None
+    if not is_fixed(table, *op.results) or ir.ShapedType(begins.type).element_type != _int32_vector(0).element_type:
+        return None
+    shape: list[int] = ir.RankedTensorType(op.results[0].type).shape
+    axes = [axis for axis, size in enumerate(ir.RankedTensorType(table.type).shape) if size != shape[axis]]
+    if len(axes) != 1:
+        return None
+    packing, count = producer(begins, "tfl.pack"), shape[axes[0]]
+    begin = reshaped(sliced(begins, axes, [1]), []) if packing is None else packing.operands[axes[0]]
+    ids = arithmetic("tfl.add", begin, int32_vector(range(count)), _int32_vector(count))
+    return gathered(table, ids, op.results[0].type, axes[0])
+
+
+def _int32_vector(size: int) -> ir.RankedTensorType:
+    return ir.RankedTensorType.get([size], ir.IntegerType.get_signless(32))
 
 
 def _apart(op: ir.OpView) -> ir.Value | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from litefuse.ir.attributes import ASSERTS_SIZES
+from litefuse.ir.mlir import ir
 from litefuse.ir.ops.dims import Dim, Formula, is_stretched
 from litefuse.ir.ops.facts import Dims, Op, Tensor, Values, array_of, elements, known
 from litefuse.ir.ops.rules.elementwise import BROADCASTING
@@ -282,10 +283,10 @@ def _moved_ones(before: Dims, after: Dims) -> tuple[list[int], list[int]]:
 
 
 def new_axes(editor: Editor, node: Node) -> int | None:
-    """Inserts dimensions of size 1 where a slice does nothing else, and a reshape would need a computed shape."""
+    """Inserts dimensions of size 1 where a slice does nothing else, by a reshape unless its shape is computed."""
     value, result = editor.resolve(node.operands[0]), editor.shape(node.results[0])
     shape, strides = editor.shape(value), editor.values(editor.resolve(node.operands[3]))
-    if shape is None or result is None or strides is None or not is_open(result):
+    if shape is None or result is None or strides is None:
         return None
     if any(stride != 1 for stride in elements(strides)):
         return None
@@ -294,6 +295,8 @@ def new_axes(editor: Editor, node: Node) -> int | None:
     present = tuple(size for place, size in enumerate(result) if place not in added)
     if shape != present or any(extent.shrinks for extent in taken):
         return None
+    if not is_open(result):
+        return editor.add_reshape(node, value, result)
     for place in added:
         value = _expanded(editor, node, value, place)
     return value
@@ -444,6 +447,17 @@ def _fill_known_sizes(editor: Editor, node: Node) -> int | None:
     return editor.add(node, "Fill", [vector, zero], editor.tensor(node.results[0]), {})
 
 
+def _ids_before_cast(editor: Editor, node: Node) -> None:
+    """Takes ids of int32 as they were before they became int64."""
+    ids = editor.resolve(node.operands[0])
+    cast = editor.producer(ids, "Cast")
+    source = ids if cast is None else editor.operands(cast)[0]
+    if (editor.tensor(source).dtype, editor.tensor(ids).dtype) == ("i32", "i64"):
+        editor.set_operand(node, 0, source)
+        if "TI" in node.op.attributes:
+            node.op.attributes["TI"] = ir.TypeAttr.get(ir.IntegerType.get_signless(32))
+
+
 SIMPLIFICATIONS: Mapping[str, Simplification] = {
     **dict.fromkeys(_REDUCTIONS, _same_shape),
     "BroadcastTo": _same_shape,
@@ -452,6 +466,7 @@ SIMPLIFICATIONS: Mapping[str, Simplification] = {
     "EnsureShape": _same_shape,
     "EuclideanNorm": _axes_from_the_first,
     "MirrorPad": _same_shape,
+    "OneHot": _ids_before_cast,
     "Pad": _same_shape,
     "PadV2": _same_shape,
     "Range": _range_of_integers,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import NamedTuple
 
 from litefuse.ir.attributes import ASSERTS_SIZES
-from litefuse.ir.ops.dims import Dim, is_stretched, product
+from litefuse.ir.ops.dims import is_stretched, product
 from litefuse.ir.ops.facts import Dims, Tensor, known
 from litefuse.ir.shapes.editor import Editor
 from litefuse.ir.shapes.graph import Node
 from litefuse.passes.simplify.split_products import merge_reshaped
 
 _PRODUCTS = ("BatchMatMulV2", "Conv2D", "Einsum", "MatMul")
-# Ops on each element or row, which are the same before and after a reshape that keeps the rows.
+# Ops on elements, or on rows, which are the same before and after a reshape that keeps the rows.
 _UNARY = frozenset({"Exp", "Identity", "LogSoftmax", "Neg", "Relu", "Sigmoid", "Softmax", "Tanh"})
-_BINARY = frozenset({"Add", "AddV2", "Maximum", "Minimum", "Mul", "RealDiv", "Sub"})
+_BINARY = frozenset({"Add", "AddV2", "Maximum", "Minimum", "Mul", "RealDiv", "SelectV2", "Sub"})
 
 SPLITTABLE = _UNARY | _BINARY | {"BatchMatMulV2"}
 """The ops between merged and split batches."""
@@ -186,74 +187,80 @@ def multiply_split(editor: Editor, node: Node) -> int | None:
         %y = tf.Reshape(%p, ...) : tensor<?x2x?x?xf32>
             -->  %y = tf.BatchMatMulV2(%q, %k) {adj_y = true} : tensor<?x2x?x?xf32>
 
-    So are the ops between them, such as the softmax of attention.
+    So are the ops between them, such as the softmax of attention, and those between two reshapes without a product.
     """
     value = editor.resolve(node.operands[0])
     before, after = editor.shape(value), editor.shape(node.results[0])
-    if before is None or after is None or len(before) < 3 or len(after) <= len(before):
+    if before is None or after is None or len(before) < 3 or len(after) < len(before) or before == after:
         return None
     if ASSERTS_SIZES in node.attributes:
         return None
-    count = len(after) - len(before) + 1
-    outer, rest = after[:count], after[count:]
-    if rest != before[1:] or product(outer) != before[0]:
+    pairs = zip(before[:0:-1], after[::-1], strict=False)
+    kept = next((place for place, (one, other) in enumerate(pairs) if one != other), len(before) - 1)
+    merged, outer = before[: len(before) - kept], after[: len(after) - kept]
+    if not kept or product(outer) != product(merged):
         return None
-    emit = _split(editor, node, value, outer)
+    emit = _Splitting(editor, node, len(merged), outer).of(value)
     return None if emit is None else emit()
 
 
 _Emitted = Callable[[], int]
 
 
-def _split(editor: Editor, node: Node, value: int, outer: Dims) -> _Emitted | None:
-    """Returns what emits a value with its first dimension split into ``outer``; None if that takes a reshape."""
-    shape = editor.shape(value)
-    if shape is None:
-        return None
-    wanted = (*outer, *shape[1:])
-    reshaping = editor.producer(value, "Reshape")
-    if reshaping is not None:
-        source = editor.resolve(reshaping.operands[0])
-        return (lambda: source) if is_stretched(editor.shape(source) or (), wanted) else None
-    if not editor.is_used_once(value):
-        return None
-    if (computing := editor.producer(value, *_UNARY)) is not None:
-        return _computed_again(
-            editor, node, computing, wanted, [_split(editor, node, editor.operands(computing)[0], outer)]
-        )
-    if (multiplying := editor.producer(value, "BatchMatMulV2")) is not None:
-        operands = editor.operands(multiplying)
-        shapes = [editor.shape(operand) for operand in operands]
-        if any(own is None or len(own) != len(shape) or own[0] != shape[0] for own in shapes):
-            return None  # one of them is broadcast
-        return _computed_again(
-            editor, node, multiplying, wanted, [_split(editor, node, operand, outer) for operand in operands]
-        )
-    if (computing := editor.producer(value, *_BINARY)) is not None:
+class _Splitting(NamedTuple):
+    """Other first dimensions of a value, and of what it is computed from.
+
+    Attributes:
+        editor: The function.
+        node: The reshape that gives it these.
+        merged: How many dimensions become others.
+        outer: These others.
+    """
+
+    editor: Editor
+    node: Node
+    merged: int
+    outer: Dims
+
+    def of(self, value: int) -> _Emitted | None:
+        """Returns what emits a value with the other dimensions; None if that takes a reshape."""
+        editor, shape = self.editor, self.editor.shape(value)
+        if shape is None:
+            return None
+        reshaping = editor.producer(value, "Reshape")
+        if reshaping is not None:
+            source = editor.resolve(reshaping.operands[0])
+            same = is_stretched(editor.shape(source) or (), (*self.outer, *shape[self.merged :]))
+            return (lambda: source) if same else None
+        computing = editor.producer(value, *_UNARY, *_BINARY, "BatchMatMulV2")
+        if computing is None or not editor.is_used_once(value):
+            return None
         operands = editor.operands(computing)
-        return _computed_again(
-            editor, node, computing, wanted, [_operand(editor, node, operand, outer, shape) for operand in operands]
-        )
-    return None
+        own = [editor.shape(operand) or () for operand in operands]
+        if computing.name in _BINARY and shape in own:
+            return self._computed(computing, shape, [self._operand(operand, shape) for operand in operands])
+        kept = 2 if computing.name == "BatchMatMulV2" else 1
+        first = shape[: self.merged]
+        if len(shape) < self.merged + kept or any(one[: self.merged] != first or len(one) != len(shape) for one in own):
+            return None  # one of them is broadcast
+        return self._computed(computing, shape, [self.of(operand) for operand in operands])
 
+    def _operand(self, value: int, shape: Dims) -> _Emitted | None:
+        """Returns what emits an operand of an op on each element."""
+        own = self.editor.shape(value)
+        if own is None or own == shape:
+            return self.of(value)
+        first = own[: max(0, len(own) - len(shape) + self.merged)]
+        return (lambda: value) if all(size == 1 for size in first) else None  # it is broadcast over these dimensions
 
-def _operand(editor: Editor, node: Node, value: int, outer: Dims, shape: Dims) -> _Emitted | None:
-    """Returns what emits an operand of an op on each element."""
-    own = editor.shape(value)
-    if own is not None and len(own) < len(shape):
-        return lambda: value  # it is broadcast over the first dimension
-    return _split(editor, node, value, outer) if own == shape else None
+    def _computed(self, op: Node, shape: Dims, operands: Sequence[_Emitted | None]) -> _Emitted | None:
+        emitting = [operand for operand in operands if operand is not None]
+        if len(emitting) < len(operands):
+            return None
 
+        def emit() -> int:
+            tensor = Tensor(self.editor.tensor(op.results[0]).dtype, (*self.outer, *shape[self.merged :]))
+            values = [emit_operand() for emit_operand in emitting]
+            return self.editor.add(self.node, op.name, values, tensor, op.attributes)
 
-def _computed_again(
-    editor: Editor, node: Node, op: Node, shape: Sequence[Dim], operands: Sequence[_Emitted | None]
-) -> _Emitted | None:
-    emitting = [operand for operand in operands if operand is not None]
-    if len(emitting) < len(operands):
-        return None
-
-    def emit() -> int:
-        tensor = Tensor(editor.tensor(op.results[0]).dtype, tuple(shape))
-        return editor.add(node, op.name, [emit_operand() for emit_operand in emitting], tensor, op.attributes)
-
-    return emit
+        return emit

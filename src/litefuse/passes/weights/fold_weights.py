@@ -108,8 +108,8 @@ class FoldWeights(NamedTuple):
         if number is None or how is None:
             return False
         order = tuple(how.tolist())
-        weight = self.weights[number]
-        self._put(op, weight.transposed(order) if op.name == "tfl.transpose" else weight.reshaped(order))
+        transposes = op.name == "tfl.transpose"
+        self._put(op, self.weights[number].transposed(order) if transposes else self.weights.reshaped(number, order))
         return True
 
     def _to_fully_connected(self, op: ir.OpView) -> bool:

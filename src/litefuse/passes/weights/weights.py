@@ -182,6 +182,7 @@ class Weights:
         self._weights: list[Weight] = []
         self._alike: dict[Hashable, list[npt.NDArray[np.uint8]]] = defaultdict(list)
         self._numbers: dict[Hashable, int] = {}
+        self._reshaped: dict[tuple[int, tuple[int, ...]], Weight] = {}
 
     def attribute(self, source: npt.NDArray[Any], dtype: int) -> ir.Attribute:
         """Returns the elements attribute of an array; it refers to the array if that is large and of a plain dtype.
@@ -234,6 +235,12 @@ class Weights:
         if number == len(self._weights):
             self._weights.append(weight)
         return number
+
+    def reshaped(self, number: int, shape: tuple[int, ...]) -> Weight:
+        """Returns a weight in another shape; what is copied for that is copied once, and so stored once."""
+        if (number, shape) not in self._reshaped:
+            self._reshaped[number, shape] = self._weights[number].reshaped(shape)
+        return self._reshaped[number, shape]
 
     def emit(self, number: int) -> ir.Value:
         """Emits a weight's placeholder at the current insertion point and location."""

@@ -10,6 +10,7 @@ from litefuse.errors import LitefuseError
 from litefuse.support.options.conversion import OnSteps, Quantization
 from litefuse.support.options.declared import option
 from litefuse.support.options.forms import QuantizationForm
+from litefuse.support.options.names import all_names
 
 
 def _lengths(value: str | int | Sequence[int], argument: str = "it") -> tuple[int, ...]:
@@ -55,6 +56,12 @@ class LanguageModel(OnSteps):
         converter=_lengths,
         help="How many tokens of a prompt are computed at once: a signature prefill_N for each number.",
         metavar="N[,N]",
+    )
+    target: tuple[str, ...] = option(
+        default="cpu",
+        converter=all_names,
+        help="Where the model will run: on the CPU (cpu), or on the GPU as a whole (gpu).",
+        is_repeated=True,
     )
     chat_template: str | os.PathLike[str] | None = option(
         default=None,

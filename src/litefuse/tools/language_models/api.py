@@ -49,7 +49,9 @@ def language_model(model: object, options: LanguageModel) -> ConversionResult:
     what = str(model) if isinstance(model, str | os.PathLike) else f"a {type(model).__name__}"
     with shown_progress(f"Converting {what}", show=options.progress, also=options.on_step) as on_step:
         parts = write_parts(local(model), job, on_step)
-        converted = convert(parts.saved_model, quantize=options.quantize, dtypes="widen", on_step=on_step)
+        converted = convert(
+            parts.saved_model, target=options.target, quantize=options.quantize, dtypes="widen", on_step=on_step
+        )
         shutil.rmtree(parts.saved_model)  # which is as large as the bundle
         on_step("pack")
         pack(path, converted.path, parts, metadata)
