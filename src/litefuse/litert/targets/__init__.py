@@ -43,6 +43,11 @@ OWN = {
     "micro": ("micro", "Micro"),
     "ethos-u": ("ethos_u", "EthosU"),
     "openvino": ("openvino", "OpenVINO"),
+    "intel-npu": ("npu", "IntelNpu"),
+    "qualcomm": ("npu", "Qualcomm"),
+    "mediatek": ("npu", "MediaTek"),
+    "google-tensor": ("npu", "GoogleTensor"),
+    "samsung": ("npu", "Samsung"),
 }
 _FORMER_GROUP = "litefuse.targets"  # of classes, by the names of the targets
 _registered: dict[str, type[Target]] = {}

@@ -1,0 +1,281 @@
+"""NPUs of several vendors, for which plug-ins of LiteRT's compiler compile parts of files."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.util
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from litefuse.errors import LitefuseError
+from litefuse.litert.targets.litert import LiteRT
+from litefuse.litert.targets.op_table import Limits, OpTable
+from litefuse.litert.targets.openvino import OpenVINO
+from litefuse.litert.targets.question import Answer, Question, Refusal
+from litefuse.litert.targets.target import Hint, Target, logged
+
+_ACCELERATORS = "NPU|CPU"
+_COMPILER = "tools/apply_plugin_main"
+# What it puts in the place of a partition.
+_COMPILED = "DISPATCH_OP"
+
+_NO_OP = re.compile(r"op type (?P<number>\d+) is not supported")
+_NO_LIBRARY = re.compile(r"(?P<reason>\S+\.so\S*: (?:cannot open shared|undefined symbol)[^\n]*?)\.?$", re.MULTILINE)
+_ERROR = re.compile(r"^ERROR: (?:\[[^\]]*\] )?(?P<reason>\S.*)$", re.MULTILINE)
+_LEFT_OUT = "the plug-in leaves it to the CPU"
+
+_STATE = "with an NPU's code around them, LiteRT 2.3 computes garbage from variables"
+_STATEFUL = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
+
+_OPENVINO = re.compile(rb"libopenvino(?:_tensorflow_lite_frontend)?\.so\.(\d\d)(\d)(\d)")
+
+# The list in Intel's plug-in of ai-edge-litert 2.3 (kSupportedOps), which looks at hardly anything else of an op.
+_INTEL_ANY = """
+    ABS ADD ARG_MAX AVERAGE_POOL_2D BATCH_MATMUL BROADCAST_TO CAST CONCATENATION CONV_2D CONV_3D COS CUMSUM
+    DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE DIV EMBEDDING_LOOKUP EQUAL EXP EXPAND_DIMS FLOOR_DIV FLOOR_MOD
+    FULLY_CONNECTED GATHER GATHER_ND GELU GREATER GREATER_EQUAL HARD_SWISH L2_NORMALIZATION LEAKY_RELU LESS LESS_EQUAL
+    LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC MAXIMUM MAX_POOL_2D MEAN MINIMUM MIRROR_PAD MUL NOT_EQUAL ONE_HOT
+    PACK PAD PADV2 POW PRELU QUANTIZE RANGE REDUCE_ALL REDUCE_MAX RELU RELU_0_TO_1 RESHAPE RESIZE_BILINEAR
+    RESIZE_NEAREST_NEIGHBOR REVERSE_V2 RSQRT SELECT SELECT_V2 SIGN SIN SLICE SOFTMAX SPLIT SQRT SQUARE
+    SQUARED_DIFFERENCE STABLEHLO_COMPOSITE STRIDED_SLICE SUB SUM TANH TILE TOPK_V2 TRANSPOSE TRANSPOSE_CONV UNPACK
+"""
+
+
+class Npu(Target):
+    """A vendor's plug-in, which leaves to the CPU what it does not take. Its variants say where the vendor's SDK is.
+
+    Attributes:
+        manufacturer: The vendor's name in LiteRT.
+        plug_in: The plug-in in LiteRT's package.
+        package: The package that brings the vendor's SDK; empty for none.
+        flags: Options of the compiler.
+    """
+
+    traits = LiteRT.traits._replace(
+        dynamic=False, loops=False, left_loops="the plug-in leaves them to the CPU", complex=False
+    )
+    table = OpTable("LiteRT's schema")
+    hints = (
+        Hint("", "garbage", "make each variable an input and an output of the signature: the caller keeps the state"),
+        Hint("", "[Vv]ariable tensors", "convert for the target: recurrent layers are unrolled"),
+        Hint("WHILE|UNIDIRECTIONAL_SEQUENCE_LSTM|UNIDIRECTIONAL_SEQUENCE_RNN", "", "convert for the target"),
+        Hint("", "", "convert with --allow-custom-ops never", rewritten=True),
+    )
+    partial = True
+    seconds = 600.0
+    only_named = True
+    manufacturer: ClassVar[str]
+    plug_in: ClassVar[str]
+    package: ClassVar[str] = ""
+    flags: ClassVar[tuple[str, ...]] = ()
+
+    #: The folder of the SDK's libraries; None for that of its package.
+    sdk: Path | None = None
+    #: The vendor's name of the chip; empty for any.
+    chip = ""
+
+    def choose(self, variant: str) -> None:
+        self.chip, _, folder = variant.rpartition(":")
+        self.sdk = Path(folder).absolute()
+        if not self.sdk.is_dir():
+            raise LitefuseError(
+                f"the target {self.name.partition(':')[0]!r} has no variant {variant!r}, as {folder!r} is no folder",
+                hint="Behind the colon is the folder of the libraries of the vendor's SDK, after the name of a chip "
+                "and a colon where the plug-in needs one.",
+            )
+
+    def missing(self) -> str:
+        if self._file(_COMPILER) is None or self._compiler_plug_in() is None:
+            return (
+                f"ai-edge-litert has no plug-in of {self.manufacturer} for this system: pip install -U ai-edge-litert"
+            )
+        if self.sdk is None and not (self.package and importlib.util.find_spec(self.package)):
+            return f"the SDK of {self.manufacturer} is not installed: {self._how()}"
+        return ""
+
+    def _how(self) -> str:
+        """Returns how to get what the plug-in loads."""
+        package = f"pip install {self.package.replace('_', '-')}, or " if self.package else ""
+        return f"{package}name the folder of its libraries, {self.name.partition(':')[0]}:FOLDER"
+
+    def _libraries(self) -> Path:
+        return self.sdk or Path(importlib.import_module(self.package).path_to_sdk_libs() or ".")
+
+    def _compiler_plug_in(self) -> Path | None:
+        own = [] if self.sdk is None else sorted(self.sdk.glob("libLiteRtCompilerPlugin*"))
+        return next(iter(own), self._file(self.plug_in))
+
+    @staticmethod
+    def _file(name: str) -> Path | None:
+        from litefuse.litert.runtime.litert_library import file_of_package
+
+        return file_of_package([name])
+
+    def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
+        from litefuse.litert.runtime.model_reader import Graph, Model, Op
+        from litefuse.litert.runtime.model_tables import BUILTIN_OPS
+        from litefuse.litert.targets.compiled_model import software
+
+        def names(graph: Graph, op: Op) -> tuple[str, ...]:
+            return tuple(graph.tensor(index).name for index in op.outputs if index >= 0)
+
+        model = Model(Path(question.model).read_bytes())
+        ops = [(graph, op) for graph in model.graphs for op in graph.ops]
+        if stateful := [Refusal(op.name, _STATE, names(graph, op)) for graph, op in ops if op.name in _STATEFUL]:
+            return Answer(software(), takes=False, refusals=tuple(stateful))
+        announce("compile the model")
+        made = Path(question.folder) / "made.tflite"
+        log = self._compile(question.model, made)
+        Path(question.log).write_text(log)
+        if lacks := _NO_LIBRARY.search(log):
+            return Answer(software(), unavailable=f"{lacks['reason']} ({self._how()})")
+        if not made.is_file() or not made.stat().st_size:
+            return Answer(software(), takes=False, refusals=(Refusal("", _told(log) or "it writes no file"),))
+        compiled = Model(made.read_bytes())
+        left = [(graph, op) for graph in compiled.graphs for op in graph.ops if op.name != _COMPILED]
+        lacking = {BUILTIN_OPS.get(int(match["number"])) for match in _NO_OP.finditer(log)}
+        refused = tuple(
+            Refusal(op.name, "no such op" if op.name in lacking else _LEFT_OUT, names(graph, op)) for graph, op in left
+        )
+        partitions = sum(len(graph.ops) for graph in compiled.graphs) - len(left)
+        facts = (
+            *(("partitions", str(partitions)), ("ops on the NPU", f"{len(ops) - len(left):,} of {len(ops):,}")),
+            *self._facts(),
+        )
+        answer = Answer(software(), takes=partitions > 0, refusals=refused, facts=facts)
+        return self._run(question._replace(model=str(made)), answer, announce) if answer.takes else answer
+
+    def _compile(self, model: str, made: Path) -> str:
+        """Compiles a file; returns what the compiler prints."""
+        from litefuse.litert.cpp.watched import run_watched
+
+        plug_in = self._compiler_plug_in()
+        assert plug_in is not None
+        command = [
+            *(str(self._file(_COMPILER)), "--cmd=apply", f"--model={model}", f"--o={made}", f"--libs={plug_in.parent}"),
+            *(f"--soc_manufacturer={self.manufacturer}", f"--soc_model={self.chip}", *self.flags),
+        ]
+        path = [str(self._libraries()), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+        ended = run_watched(command, {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(path)}, self.seconds)
+        return ended.stdout + ended.stderr
+
+    def _facts(self) -> tuple[tuple[str, str], ...]:
+        return (("chip", self.chip),) if self.chip else ()
+
+    def _run(self, question: Question, answer: Answer, announce: Callable[[str], None]) -> Answer:
+        """Runs the compiled file, where this machine can."""
+        del question, announce
+        return answer._replace(not_run="compiled; not run: this machine has no such NPU")
+
+
+class IntelNpu(Npu):
+    """Intel's plug-in, which has OpenVINO compile for a CPU what it takes, so that it runs anywhere."""
+
+    name = "intel-npu"
+    traits = OpenVINO.traits._replace(
+        runtime="Intel's plug-in for LiteRT's compiler",
+        dynamic=False,
+        loops=False,
+        left_loops=Npu.traits.left_loops,
+        avoided=OpenVINO.traits.avoided | {"NEG", "REDUCE_ANY"},
+    )
+    table = OpTable(
+        "the list in Intel's plug-in of ai-edge-litert 2.3",
+        {name: Limits() for name in _INTEL_ANY.split()},
+        variables=False,
+    )
+    hints = (*Npu.hints, Hint("", "no such op", "convert with --target intel-npu"))
+    only_named = False
+    manufacturer = "IntelOpenVINO"
+    plug_in = "vendors/intel_openvino/compiler/libLiteRtCompilerPlugin_IntelOpenvino.so"
+    package = "openvino"
+    flags = ("--intel_openvino_graph_backends=cpu",)
+
+    def missing(self) -> str:
+        if why := super().missing():
+            return why
+        lacking = [name for name in self._needed() if not (self._libraries() / name).is_file()]
+        if not lacking:
+            return ""
+        return f"the plug-in loads {lacking[0]}, which {self._libraries()} does not have: {self._how()}"
+
+    def _needed(self) -> dict[str, str]:
+        """Returns the libraries that the plug-in loads, with the release that has them."""
+        plug_in = self._compiler_plug_in()
+        names = () if plug_in is None else _OPENVINO.finditer(plug_in.read_bytes())
+        return {name[0].decode(): "20" + ".".join(part.decode() for part in name.groups()) for name in names}
+
+    def _how(self) -> str:
+        release = next(iter(self._needed().values()), "")
+        return super()._how().replace(self.package, f"{self.package}=={release}", 1)
+
+    def _libraries(self) -> Path:
+        spec = importlib.util.find_spec(self.package)
+        folders = list(spec.submodule_search_locations or ()) if spec is not None else []
+        return self.sdk or Path(*folders[:1], "libs")
+
+    def _facts(self) -> tuple[tuple[str, str], ...]:
+        return (("compiled for", "OpenVINO on the CPU, which stands for the NPU"),)
+
+    def _run(self, question: Question, answer: Answer, announce: Callable[[str], None]) -> Answer:
+        from litefuse.litert.targets.compiled_model import compile_model, not_callable, run_rounds
+
+        if why := not_callable(question):
+            return answer._replace(not_run=why)
+        announce("run the model")
+        # OpenVINO computes in bfloat16 where a processor has it, and the vendor's library passes no options on.
+        os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
+        for name in self._needed():  # what the vendor's library finds under these names, whatever the environment
+            ctypes.CDLL(str(self._libraries() / name), ctypes.RTLD_GLOBAL)
+        with logged(question.log) as log:
+            try:
+                model = compile_model(question, _ACCELERATORS)
+                return answer._replace(outputs=run_rounds(question, _ACCELERATORS, model))
+            except (RuntimeError, ValueError) as error:
+                why = _told(log.read_text(errors="replace")) or str(error).strip()
+                return answer._replace(takes=False, refusals=(*answer.refusals, Refusal("", why)))
+
+
+class Qualcomm(Npu):
+    """Qualcomm's plug-in."""
+
+    name = "qualcomm"
+    manufacturer = "Qualcomm"
+    plug_in = "vendors/qualcomm/compiler/libLiteRtCompilerPlugin_Qualcomm.so"
+    package = "ai_edge_litert_sdk_qualcomm"
+
+
+class MediaTek(Npu):
+    """MediaTek's plug-in."""
+
+    name = "mediatek"
+    manufacturer = "MediaTek"
+    plug_in = "vendors/mediatek/compiler/libLiteRtCompilerPlugin_MediaTek.so"
+
+
+class GoogleTensor(Npu):
+    """Google's plug-in for its Tensor."""
+
+    name = "google-tensor"
+    manufacturer = "Google"
+    plug_in = "vendors/google_tensor/compiler/libLiteRtCompilerPlugin_google_tensor.so"
+    package = "ai_edge_litert_sdk_google_tensor"
+
+
+class Samsung(Npu):
+    """Samsung's plug-in."""
+
+    name = "samsung"
+    manufacturer = "Samsung"
+    plug_in = "vendors/samsung/compiler/libLiteRtCompilerPlugin_Samsung.so"
+    package = "ai_edge_litert_sdk_samsung"
+
+
+def _told(log: str) -> str:
+    """Returns the first error that is printed."""
+    error = _ERROR.search(log)
+    return "" if error is None else error["reason"].strip()
