@@ -181,7 +181,9 @@ class IntelNpu(Npu):
         dynamic=False,
         loops=False,
         left_loops=Npu.traits.left_loops,
-        avoided=OpenVINO.traits.avoided | {"NEG", "REDUCE_ANY"},
+        avoided=OpenVINO.traits.avoided
+        | {"ADD_N", "ARG_MIN", "CEIL", "ELU", "FLOOR", "LOG_SOFTMAX", "NEG", "REDUCE_ANY", "REDUCE_MIN", "RELU6"}
+        | {"SPLIT_V", "SQUEEZE"},
     )
     table = OpTable(
         "the list in Intel's plug-in of ai-edge-litert 2.3",

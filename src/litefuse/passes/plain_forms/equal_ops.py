@@ -14,7 +14,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.types import is_float32
-from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 
 # The window of MAX_POOL_2D that Vela takes: its height, and all of its elements.
@@ -162,8 +162,7 @@ def _reduce_max(op: ir.OpView) -> ir.Value | None:
 
 
 def _times(value: ir.Value, factor: float) -> ir.Value:
-    scalar = pseudo_constant(ir.DenseElementsAttr.get(np.array(factor, np.float32)))
-    return arithmetic("tfl.mul", value, scalar, value.type)
+    return arithmetic("tfl.mul", value, _scalar(factor), value.type)
 
 
 def _maximum(one: ir.Value, other: ir.Value, kind: ir.Type) -> ir.Value:
@@ -189,9 +188,17 @@ class EmitEqualOps:
         %y = tfl.select_v2(%c, %a, %b)    -->  %y = tfl.add(%b, tfl.mul(tfl.sub(%a, %b), %c))  of int32
         %y = tfl.reduce_any(%x, %axes)    -->  %y = tfl.logical_not(tfl.reduce_all(tfl.logical_not(%x), %axes))
         %y = tfl.tile(%x, [1, 3])         -->  %y = tfl.concatenation(%x, %x, %x) {axis = 1}
-        %y = tfl.relu_n1_to_1(%x)         -->  %y = tfl.maximum(tfl.minimum(%x, 1), -1)
+        %y = tfl.relu_n1_to_1(%x)         -->  %y = tfl.maximum(tfl.minimum(%x, 1), -1)    relu6 as well
         %y = tfl.dynamic_update_slice(%x, %item, [%i, 0])
                                           -->  %y = tfl.select_v2(tfl.equal([[0], [1], [2]], %i), %item, %x)
+
+        %y = tfl.elu(%x)                  -->  %y = tfl.add(tfl.relu(%x), tfl.sub(tfl.exp(tfl.minimum(%x, 0)), 1))
+        %y = tfl.log_softmax(%x)          -->  %y = tfl.sub(%d, tfl.log(tfl.sum(tfl.exp(%d))))   of d = x - max(x)
+        %y = tfl.floor(%x)                -->  %y = tfl.floor_div(%x, 1)                         ceil as -floor(-x)
+        %y = tfl.reduce_min(%x, %axes)    -->  %y = -max(-x)                                     arg_min as well
+        %0, %1 = tfl.split_v(%x)          -->  %0 = tfl.slice(%x), %1 = tfl.slice(%x)
+        %y = tfl.squeeze(%x)              -->  %y = tfl.reshape(%x)
+        %y = tfl.add_n(%a, %b, %c)        -->  %y = tfl.add(tfl.add(%a, %b), %c)
 
     and in the place of those that are not quantized::
 
@@ -279,26 +286,109 @@ def _repeated(value: ir.Value, axis: int, count: int) -> ir.Value:
     return concatenation(parts, resized(value.type, shape), axis)
 
 
-def _limited(op: ir.OpView) -> ir.Value:
-    value = op.operands[0]
-    for name, limit in (("tfl.minimum", 1.0), ("tfl.maximum", -1.0)):
-        bound = pseudo_constant(ir.DenseElementsAttr.get(np.array(limit, np.float32)))
-        value = create_value(name, op.results[0].type, [value, bound])
+def _limited(op: ir.OpView) -> ir.Value | None:
+    value, kind = op.operands[0], op.results[0].type
+    if not is_float32(op.results[0]):
+        return None
+    for name, limit in zip(("tfl.minimum", "tfl.maximum"), _LIMITS[op.name], strict=True):
+        value = create_value(name, kind, [value, _scalar(limit)])
     return value
 
 
+def _elu(op: ir.OpView) -> ir.Value | None:
+    value, kind = op.operands[0], op.results[0].type
+    if not is_float32(op.results[0]):
+        return None
+    below = create_value("tfl.exp", kind, [create_value("tfl.minimum", kind, [value, _scalar(0.0)])])
+    above = create_value("tfl.relu", kind, [value])
+    return arithmetic("tfl.add", above, arithmetic("tfl.sub", below, _scalar(1.0), kind), kind)
+
+
+def _log_softmax(op: ir.OpView) -> ir.Value | None:
+    value, kind = op.operands[0], op.results[0].type
+    if not is_float32(op.results[0]) or not is_fixed(value):
+        return None
+    last = resized(kind, [*ir.RankedTensorType(kind).shape[:-1], 1])
+    reduced = {"keep_dims": True}
+    most = create_value("tfl.reduce_max", last, [value, int32_vector([-1])], reduced)
+    below = arithmetic("tfl.sub", value, most, kind)
+    total = create_value("tfl.sum", last, [create_value("tfl.exp", kind, [below]), int32_vector([-1])], reduced)
+    return arithmetic("tfl.sub", below, create_value("tfl.log", last, [total]), kind)
+
+
+def _floor(op: ir.OpView) -> ir.Value | None:
+    value, kind = op.operands[0], op.results[0].type
+    if not is_float32(op.results[0]):
+        return None
+    if op.name == "tfl.ceil":
+        return _times(create_value("tfl.floor_div", kind, [_times(value, -1.0), _scalar(1.0)]), -1.0)
+    return create_value("tfl.floor_div", kind, [value, _scalar(1.0)])
+
+
+def _reduce_min(op: ir.OpView) -> ir.Value | None:
+    value, axes = op.operands
+    if not is_float32(value):
+        return None
+    keep = {"keep_dims": op.attributes["keep_dims"]}
+    return _times(create_value("tfl.reduce_max", op.results[0].type, [_times(value, -1.0), axes], keep), -1.0)
+
+
+def _arg_min(op: ir.OpView) -> ir.Value | None:
+    value, axis = op.operands
+    if not is_float32(value):
+        return None
+    return create_value("tfl.arg_max", op.results[0].type, [_times(value, -1.0), axis])
+
+
+def _split(op: ir.OpView) -> list[ir.Value] | None:
+    value, axis = op.operands[0], integers(op.operands[2])
+    if axis is None or not is_fixed(value, *op.results):
+        return None
+    begins = [0] * ir.RankedTensorType(value.type).rank
+    parts: list[ir.Value] = []
+    for result in op.results:
+        counts = ir.RankedTensorType(result.type).shape
+        parts.append(sliced(value, begins, counts))
+        begins[axis[0]] += counts[axis[0]]
+    return parts
+
+
+def _squeezed(op: ir.OpView) -> ir.Value | None:
+    return reshaped(op.operands[0], ir.RankedTensorType(op.results[0].type).shape) if is_fixed(*op.results) else None
+
+
+def _sum_of(op: ir.OpView) -> ir.Value:
+    return reduce(lambda one, other: arithmetic("tfl.add", one, other, op.results[0].type), op.operands)
+
+
+def _scalar(number: float) -> ir.Value:
+    return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.float32)))
+
+
+#: The upper and the lower limit.
+_LIMITS = {"tfl.relu_n1_to_1": (1.0, -1.0), "tfl.relu6": (6.0, 0.0)}
 _REPEATED = 8
 _TILED = frozenset({"f32", "i1", "i32", "i64"})
 
 
 #: By the names of ops in MLIR, what LiteRT calls the op that a target lacks, and how it is written as others.
-_EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
+_EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | list[ir.Value] | None]]] = MappingProxyType(
     {
         "tfl.select": ("SELECT", _select),
         "tfl.select_v2": ("SELECT", _select_v2),  # tflite-micro has it for floats, int8 and int16
         "tfl.reduce_any": ("REDUCE_ANY", _reduce_all),
         "tfl.tile": ("TILE", _tile),
         "tfl.relu_n1_to_1": ("RELU_N1_TO_1", _limited),
+        "tfl.relu6": ("RELU6", _limited),
+        "tfl.elu": ("ELU", _elu),
+        "tfl.log_softmax": ("LOG_SOFTMAX", _log_softmax),
+        "tfl.floor": ("FLOOR", _floor),
+        "tfl.ceil": ("CEIL", _floor),
+        "tfl.reduce_min": ("REDUCE_MIN", _reduce_min),
+        "tfl.arg_min": ("ARG_MIN", _arg_min),
+        "tfl.split_v": ("SPLIT_V", _split),
+        "tfl.squeeze": ("SQUEEZE", _squeezed),
+        "tfl.add_n": ("ADD_N", _sum_of),
         "tfl.dynamic_update_slice": ("DYNAMIC_UPDATE_SLICE", _updated),
         **_QUANTIZABLE_OPS,
     }
