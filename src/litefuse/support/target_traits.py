@@ -25,6 +25,7 @@ class TargetTraits(NamedTuple):
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
+        keeps_masks: Whether what is added to a mask of large numbers keeps its digits.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
         max_rank: The highest rank of what ops compute with; None for any.
         names: Whether a file for it has the names of tensors inside the model.
@@ -45,6 +46,7 @@ class TargetTraits(NamedTuple):
     complex: bool = True
     flat_ids: bool = False
     shrinks_axes: bool = True
+    keeps_masks: bool = True
     plain_operands: bool = False
     max_rank: int | None = None
     names: bool = True
@@ -57,6 +59,7 @@ class TargetTraits(NamedTuple):
             not self.avoided
             and not self.flat_ids
             and self.shrinks_axes
+            and self.keeps_masks
             and not self.plain_operands
             and (self.max_rank is None)
         )
@@ -83,6 +86,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         complex=all(trait.complex for trait in traits),
         flat_ids=any(trait.flat_ids for trait in traits),
         shrinks_axes=all(trait.shrinks_axes for trait in traits),
+        keeps_masks=all(trait.keeps_masks for trait in traits),
         plain_operands=any(trait.plain_operands for trait in traits),
         max_rank=min((trait.max_rank for trait in traits if trait.max_rank is not None), default=None),
         names=any(trait.names for trait in traits),

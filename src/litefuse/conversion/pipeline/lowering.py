@@ -213,12 +213,13 @@ def _plain_forms(target: TargetTraits) -> list[Pass]:
         return []
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
-    from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
+    from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices, select_masks
     from litefuse.passes.plain_forms.reshapes import join_reshapes
 
     others: list[Pass] = [
         *([unpack_reversals] if "REVERSE_V2" in target.avoided else []),
         *([EmitEqualOps(target.avoided)] if target.avoided else []),
+        *([] if target.keeps_masks else [select_masks]),
     ]
     lower: list[Pass] = [
         *([flatten_ids] if target.flat_ids else []),

@@ -25,7 +25,9 @@ _COMPILED = "DISPATCH_OP"
 
 _NO_OP = re.compile(r"op type (?P<number>\d+) is not supported")
 _NO_LIBRARY = re.compile(r"(?P<reason>\S+\.so\S*: (?:cannot open shared|undefined symbol)[^\n]*?)\.?$", re.MULTILINE)
-_ERROR = re.compile(r"^ERROR: (?:\[[^\]]*\] )?(?P<reason>\S.*)$", re.MULTILINE)
+_ERROR = re.compile(
+    r"^(?:ERROR: (?:\[[^\]]*\] )?|WARNING: \[\S*\] Model not supported: )(?P<reason>(?!ERROR: )\S.*)$", re.MULTILINE
+)
 _LEFT_OUT = "the plug-in leaves it to the CPU"
 
 _STATE = "with an NPU's code around them, LiteRT 2.3 computes garbage from variables"
@@ -61,8 +63,10 @@ class Npu(Target):
     table = OpTable("LiteRT's schema")
     hints = (
         Hint("", "garbage", "make each variable an input and an output of the signature: the caller keeps the state"),
-        Hint("", "[Vv]ariable tensors", "convert for the target: recurrent layers are unrolled"),
-        Hint("WHILE|UNIDIRECTIONAL_SEQUENCE_LSTM|UNIDIRECTIONAL_SEQUENCE_RNN", "", "convert for the target"),
+        Hint("", "[Vv]ariable tensors", "convert for this target: recurrent layers are unrolled"),
+        Hint(
+            "WHILE|DYNAMIC_UPDATE_SLICE", "", "convert for this target: loops are unrolled where their steps are known"
+        ),
         Hint("", "", "convert with --allow-custom-ops never", rewritten=True),
     )
     partial = True
@@ -81,18 +85,16 @@ class Npu(Target):
     def choose(self, variant: str) -> None:
         self.chip, _, folder = variant.rpartition(":")
         self.sdk = Path(folder).absolute()
-        if not self.sdk.is_dir():
+        if not folder or not self.sdk.is_dir():
             raise LitefuseError(
-                f"the target {self.name.partition(':')[0]!r} has no variant {variant!r}, as {folder!r} is no folder",
+                f"the target {self.name!r} has no variant {variant!r}: the folder {folder!r} does not exist",
                 hint="Behind the colon is the folder of the libraries of the vendor's SDK, after the name of a chip "
                 "and a colon where the plug-in needs one.",
             )
 
     def missing(self) -> str:
         if self._file(_COMPILER) is None or self._compiler_plug_in() is None:
-            return (
-                f"ai-edge-litert has no plug-in of {self.manufacturer} for this system: pip install -U ai-edge-litert"
-            )
+            return f"ai-edge-litert has no plug-in of {self.manufacturer} here: pip install -U ai-edge-litert"
         if self.sdk is None and not (self.package and importlib.util.find_spec(self.package)):
             return f"the SDK of {self.manufacturer} is not installed: {self._how()}"
         return ""
@@ -190,7 +192,7 @@ class IntelNpu(Npu):
         {name: Limits() for name in _INTEL_ANY.split()},
         variables=False,
     )
-    hints = (*Npu.hints, Hint("", "no such op", "convert with --target intel-npu"))
+    hints = (*Npu.hints, Hint("|".join(traits.avoided), "no such op", "convert with --target intel-npu"))
     only_named = False
     manufacturer = "IntelOpenVINO"
     plug_in = "vendors/intel_openvino/compiler/libLiteRtCompilerPlugin_IntelOpenvino.so"
@@ -230,7 +232,8 @@ class IntelNpu(Npu):
             return answer._replace(not_run=why)
         announce("run the model")
         # OpenVINO computes in bfloat16 where a processor has it, and the vendor's library passes no options on.
-        os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
+        if "avx512_bf16" in Path("/proc/cpuinfo").read_text():
+            os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_VNNI"
         for name in self._needed():  # what the vendor's library finds under these names, whatever the environment
             ctypes.CDLL(str(self._libraries() / name), ctypes.RTLD_GLOBAL)
         with logged(question.log) as log:

@@ -51,6 +51,7 @@ class OpenVINO(Target):
         lacking=frozenset({"UNIDIRECTIONAL_SEQUENCE_LSTM", "UNIDIRECTIONAL_SEQUENCE_RNN"}),
         avoided=frozenset({"DYNAMIC_UPDATE_SLICE", "RELU_N1_TO_1"}),
         complex=False,
+        keeps_masks=False,  # it folds constants that are added one after the other
     )
     table = OPENVINO_OPS
     hints = (

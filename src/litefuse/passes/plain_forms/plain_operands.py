@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from litefuse.ir.constants import CONSTANTS, pseudo_constant, stored
+from litefuse.ir.constants import CONSTANTS, pseudo_constant, splat_number, stored
 from litefuse.ir.litert_ops import (
     MASKS,
     arithmetic,
@@ -16,12 +16,14 @@ from litefuse.ir.litert_ops import (
     gathered,
     int32_vector,
     integers,
+    splat,
     strided_slice,
     transposed,
 )
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import module_pass, visit_ops
+from litefuse.ir.types import is_float32
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
 # The most zeros that are stored.
@@ -197,6 +199,34 @@ _RULES: Mapping[str, Callable[[ir.OpView], ir.Value | bool | None]] = {
     "tfl.select_v2": _choose,
     "tfl.zeros_like": _zeros,
 }
+
+
+@module_pass
+def select_masks(module: ir.Module) -> bool:
+    """Selects the numbers of masks instead of computing them::
+
+        %m = tfl.mul(tfl.sub(1.0, tfl.cast(%keep : tensor<2x8xi1>)), -1e9)
+        -->  %m = tfl.select_v2(%keep, 0.0, -1e9)
+
+    Where a constant is added to the mask, OpenVINO adds it to -1e9 beforehand, which leaves none of its digits.
+    """
+    return visit_ops(module, {"tfl.mul": _selected})
+
+
+def _selected(op: ir.OpView) -> ir.Value | None:
+    for factor, other in (op.operands, [*op.operands][::-1]):
+        difference, low = producer(factor, "tfl.sub"), splat(other)
+        if difference is None or low is None or op.results[0].type != factor.type:
+            continue
+        one, keep = splat(difference.operands[0]), producer(difference.operands[1], "tfl.cast")
+        plain = all(str(each.attributes["fused_activation_function"]) == '"NONE"' for each in (op, difference))
+        if not plain or keep is None or one is None or splat_number(one) != 1 or keep.results[0].type != factor.type:
+            continue
+        number = splat_number(low)
+        if str(ir.ShapedType(keep.operands[0].type).element_type) == "i1" and number is not None and is_float32(factor):
+            zero, least = (pseudo_constant(ir.DenseElementsAttr.get(np.array(n, np.float32))) for n in (0, number))
+            return create_value("tfl.select_v2", op.results[0].type, [keep.operands[0], zero, least])
+    return None
 
 
 class _Range(NamedTuple):
