@@ -23,6 +23,7 @@ from litefuse.ir.litert_ops import (
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import module_pass, visit_ops
+from litefuse.ir.purity import erase_unused, replace_op
 from litefuse.ir.types import is_float32
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
@@ -213,7 +214,7 @@ def select_masks(module: ir.Module) -> bool:
     return visit_ops(module, {"tfl.mul": _selected})
 
 
-def _selected(op: ir.OpView) -> ir.Value | None:
+def _selected(op: ir.OpView) -> bool:
     for factor, other in (op.operands, [*op.operands][::-1]):
         difference, low = producer(factor, "tfl.sub"), splat(other)
         if difference is None or low is None or op.results[0].type != factor.type:
@@ -225,8 +226,11 @@ def _selected(op: ir.OpView) -> ir.Value | None:
         number = splat_number(low)
         if str(ir.ShapedType(keep.operands[0].type).element_type) == "i1" and number is not None and is_float32(factor):
             zero, least = (pseudo_constant(ir.DenseElementsAttr.get(np.array(n, np.float32))) for n in (0, number))
-            return create_value("tfl.select_v2", op.results[0].type, [keep.operands[0], zero, least])
-    return None
+            chosen = create_value("tfl.select_v2", op.results[0].type, [keep.operands[0], zero, least])
+            replace_op(op, [chosen])
+            erase_unused([difference])
+            return True
+    return False
 
 
 class _Range(NamedTuple):
