@@ -1,10 +1,10 @@
-// RUN: emit-equal-ops{avoided=ADD_N+ARG_MIN+CEIL+ELU+FLOOR+LOG_SOFTMAX+REDUCE_MIN+RELU6+SPLIT_V+SQUEEZE}
+// RUN: emit-equal-ops{avoided=ADD_N+ARG_MIN+CEIL+ELU+FLOOR+LOG_SOFTMAX+REDUCE_MIN+RELU6+SPLIT_V}
 // CHECK-LABEL: func.func @activations
 // CHECK: %[[R:.*]] = "tfl.minimum"(%arg0
 // CHECK: "tfl.maximum"(%[[R]]
 // CHECK: %[[E:.*]] = "tfl.exp"
-// CHECK: %[[A:.*]] = "tfl.relu"(%arg0)
 // CHECK: %[[B:.*]] = tfl.sub(%[[E]]
+// CHECK: %[[A:.*]] = "tfl.relu"(%arg0)
 // CHECK: tfl.add %[[A]], %[[B]]
 // CHECK: %[[M:.*]] = "tfl.reduce_max"(%arg0, %{{.*}}) <{keep_dims = true}> : (tensor<2x3xf32>, tensor<1xi32>) -> tensor<2x1xf32>
 // CHECK: %[[D:.*]] = tfl.sub(%arg0, %[[M]])
@@ -36,24 +36,20 @@ func.func @least(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>, tens
 // CHECK-LABEL: func.func @parts
 // CHECK: "tfl.slice"(%arg0, %{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x1xf32>
 // CHECK: "tfl.slice"(%arg0, %{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xf32>
-// CHECK: "tfl.reshape"
 // CHECK: %[[S:.*]] = tfl.add %arg0, %arg0
 // CHECK: tfl.add %[[S]], %arg0
-func.func @parts(%x: tensor<2x3xf32>) -> (tensor<2xf32>, tensor<2x2xf32>, tensor<2x3xf32>) {
+func.func @parts(%x: tensor<2x3xf32>) -> (tensor<2x1xf32>, tensor<2x2xf32>, tensor<2x3xf32>) {
   %sizes = "tfl.pseudo_const"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> tensor<2xi32>
   %axis = "tfl.pseudo_const"() {value = dense<-1> : tensor<i32>} : () -> tensor<i32>
   %0:2 = "tfl.split_v"(%x, %sizes, %axis) {num_splits = 2 : i32} : (tensor<2x3xf32>, tensor<2xi32>, tensor<i32>) -> (tensor<2x1xf32>, tensor<2x2xf32>)
-  %1 = "tfl.squeeze"(%0#0) {squeeze_dims = [1]} : (tensor<2x1xf32>) -> tensor<2xf32>
   %2 = "tfl.add_n"(%x, %x, %x) : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  return %1, %0#1, %2 : tensor<2xf32>, tensor<2x2xf32>, tensor<2x3xf32>
+  return %0#0, %0#1, %2 : tensor<2x1xf32>, tensor<2x2xf32>, tensor<2x3xf32>
 }
-// Integers, and sizes that are known in the call alone, stay.
+// Integers stay.
 // CHECK-LABEL: func.func @others
 // CHECK: "tfl.reduce_min"
-// CHECK: "tfl.squeeze"
-func.func @others(%x: tensor<2x3xi32>, %y: tensor<?x1xf32>) -> (tensor<2xi32>, tensor<?xf32>) {
+func.func @others(%x: tensor<2x3xi32>) -> tensor<2xi32> {
   %axes = "tfl.pseudo_const"() {value = dense<1> : tensor<1xi32>} : () -> tensor<1xi32>
   %0 = "tfl.reduce_min"(%x, %axes) {keep_dims = false} : (tensor<2x3xi32>, tensor<1xi32>) -> tensor<2xi32>
-  %1 = "tfl.squeeze"(%y) {squeeze_dims = [1]} : (tensor<?x1xf32>) -> tensor<?xf32>
-  return %0, %1 : tensor<2xi32>, tensor<?xf32>
+  return %0 : tensor<2xi32>
 }

@@ -127,10 +127,10 @@ def test_the_release_of_openvino(tmp_path: Path) -> None:
 
 
 def test_what_lacks_where_nothing_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_file(_: str) -> None:
+    def no_file(_: list[str]) -> None:
         return None
 
-    monkeypatch.setattr(IntelNpu, "_file", staticmethod(no_file))
+    monkeypatch.setattr("litefuse.litert.targets.npu.file_of_package", no_file)
     assert "no plug-in of IntelOpenVINO" in IntelNpu().missing()
 
 
@@ -151,7 +151,7 @@ def test_other_vendors_are_asked_only_by_name(tmp_path: Path) -> None:
 
 
 def test_the_sdk_of_a_vendor_is_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(litefuse.LitefuseError, match=r"'qualcomm' has no variant .*, the folder .* does not exist"):
+    with pytest.raises(litefuse.LitefuseError, match=r"'qualcomm' has no variant .*: the folder .* does not exist"):
         litefuse.check(dense(), f"qualcomm:{tmp_path / 'none'}")
     (report,) = litefuse.check(dense(), f"qualcomm:SM8650:{tmp_path}").reports
     assert report.verdict == "unknown"

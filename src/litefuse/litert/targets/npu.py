@@ -8,13 +8,14 @@ import importlib.util
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 from litefuse.errors import LitefuseError
+from litefuse.litert.runtime.litert_library import file_of_package
 from litefuse.litert.targets.litert import LiteRT
-from litefuse.litert.targets.op_table import Limits, OpTable
-from litefuse.litert.targets.openvino import OpenVINO
+from litefuse.litert.targets.op_table import OpTable
+from litefuse.litert.targets.openvino import OPENVINO_OPS, OpenVINO
 from litefuse.litert.targets.question import Answer, Question, Refusal
 from litefuse.litert.targets.target import Hint, Target, logged
 
@@ -35,26 +36,24 @@ _STATEFUL = frozenset({"ASSIGN_VARIABLE", "READ_VARIABLE", "VAR_HANDLE"})
 
 _OPENVINO = re.compile(rb"libopenvino(?:_tensorflow_lite_frontend)?\.so\.(\d\d)(\d)(\d)")
 
-# The list in Intel's plug-in of ai-edge-litert 2.3 (kSupportedOps), which looks at hardly anything else of an op.
-_INTEL_ANY = """
-    ABS ADD ARG_MAX AVERAGE_POOL_2D BATCH_MATMUL BROADCAST_TO CAST CONCATENATION CONV_2D CONV_3D COS CUMSUM
-    DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE DIV EMBEDDING_LOOKUP EQUAL EXP EXPAND_DIMS FLOOR_DIV FLOOR_MOD
-    FULLY_CONNECTED GATHER GATHER_ND GELU GREATER GREATER_EQUAL HARD_SWISH L2_NORMALIZATION LEAKY_RELU LESS LESS_EQUAL
-    LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR LOGISTIC MAXIMUM MAX_POOL_2D MEAN MINIMUM MIRROR_PAD MUL NOT_EQUAL ONE_HOT
-    PACK PAD PADV2 POW PRELU QUANTIZE RANGE REDUCE_ALL REDUCE_MAX RELU RELU_0_TO_1 RESHAPE RESIZE_BILINEAR
-    RESIZE_NEAREST_NEIGHBOR REVERSE_V2 RSQRT SELECT SELECT_V2 SIGN SIN SLICE SOFTMAX SPLIT SQRT SQUARE
-    SQUARED_DIFFERENCE STABLEHLO_COMPOSITE STRIDED_SLICE SUB SUM TANH TILE TOPK_V2 TRANSPOSE TRANSPOSE_CONV UNPACK
+# What the list in Intel's plug-in of ai-edge-litert 2.3 (kSupportedOps) lacks of the ops of OpenVINO's frontend. The
+# plug-in looks at hardly anything else of an op.
+_NOT_INTEL = """
+    ADD_N ARG_MIN BATCH_TO_SPACE_ND BROADCAST_ARGS CEIL COMPLEX_ABS DENSIFY ELU FILL FLOOR LOG_SOFTMAX MATRIX_DIAG NEG
+    RANK REDUCE_ANY REDUCE_MIN REDUCE_PROD RELU6 REVERSE_SEQUENCE RFFT2D ROUND SCATTER_ND SEGMENT_SUM SHAPE
+    SPACE_TO_BATCH_ND SPACE_TO_DEPTH SPLIT_V SQUEEZE UNIQUE WHERE WHILE ZEROS_LIKE
 """
 
 
 class Npu(Target):
     """A vendor's plug-in, which leaves to the CPU what it does not take. Its variants say where the vendor's SDK is.
 
-    Attributes:
+    Args:
+        name: The target's name.
         manufacturer: The vendor's name in LiteRT.
-        plug_in: The plug-in in LiteRT's package.
-        package: The package that brings the vendor's SDK; empty for none.
-        flags: Options of the compiler.
+        plug_in: Its plug-in among those in LiteRT's package.
+        package: The package that has what the plug-in loads; empty for that of the vendor's SDK for LiteRT.
+        **flags: Options of the compiler.
     """
 
     traits = LiteRT.traits._replace(
@@ -72,15 +71,15 @@ class Npu(Target):
     partial = True
     seconds = 600.0
     only_named = True
-    manufacturer: ClassVar[str]
-    plug_in: ClassVar[str]
-    package: ClassVar[str] = ""
-    flags: ClassVar[tuple[str, ...]] = ()
 
-    #: The folder of the SDK's libraries; None for that of its package.
-    sdk: Path | None = None
-    #: The vendor's name of the chip; empty for any.
-    chip = ""
+    def __init__(self, name: str, manufacturer: str, plug_in: str, package: str = "", **flags: str) -> None:
+        self.name, self.manufacturer, self.flags = name, manufacturer, flags
+        self.package = package or f"ai_edge_litert_sdk_{plug_in.partition('/')[0]}"
+        self._plug_in = f"vendors/{plug_in}"
+        #: The folder of the SDK's libraries; None for that of its package.
+        self.sdk: Path | None = None
+        #: The vendor's name of the chip; empty for any.
+        self.chip = ""
 
     def choose(self, variant: str) -> None:
         self.chip, _, folder = variant.rpartition(":")
@@ -93,29 +92,23 @@ class Npu(Target):
             )
 
     def missing(self) -> str:
-        if self._file(_COMPILER) is None or self._compiler_plug_in() is None:
+        if file_of_package([_COMPILER]) is None or self._compiler_plug_in() is None:
             return f"ai-edge-litert has no plug-in of {self.manufacturer} here: pip install -U ai-edge-litert"
-        if self.sdk is None and not (self.package and importlib.util.find_spec(self.package)):
+        if self.sdk is None and not importlib.util.find_spec(self.package):
             return f"the SDK of {self.manufacturer} is not installed: {self._how()}"
         return ""
 
     def _how(self) -> str:
         """Returns how to get what the plug-in loads."""
-        package = f"pip install {self.package.replace('_', '-')}, or " if self.package else ""
-        return f"{package}name the folder of its libraries, {self.name.partition(':')[0]}:FOLDER"
+        package, name = self.package.replace("_", "-"), self.name.partition(":")[0]
+        return f"pip install {package}, or name the folder of its libraries, {name}:FOLDER"
 
     def _libraries(self) -> Path:
         return self.sdk or Path(importlib.import_module(self.package).path_to_sdk_libs() or ".")
 
     def _compiler_plug_in(self) -> Path | None:
         own = [] if self.sdk is None else sorted(self.sdk.glob("libLiteRtCompilerPlugin*"))
-        return next(iter(own), self._file(self.plug_in))
-
-    @staticmethod
-    def _file(name: str) -> Path | None:
-        from litefuse.litert.runtime.litert_library import file_of_package
-
-        return file_of_package([name])
+        return next(iter(own), file_of_package([self._plug_in]))
 
     def ask(self, question: Question, announce: Callable[[str], None]) -> Answer:
         from litefuse.litert.runtime.model_reader import Graph, Model, Op
@@ -144,10 +137,7 @@ class Npu(Target):
             Refusal(op.name, "no such op" if op.name in lacking else _LEFT_OUT, names(graph, op)) for graph, op in left
         )
         partitions = sum(len(graph.ops) for graph in compiled.graphs) - len(left)
-        facts = (
-            *(("partitions", str(partitions)), ("ops on the NPU", f"{len(ops) - len(left):,} of {len(ops):,}")),
-            *self._facts(),
-        )
+        facts = (("partitions", str(partitions)), ("ops on the NPU", f"{len(ops) - len(left):,} of {len(ops):,}"))
         answer = Answer(software(), takes=partitions > 0, refusals=refused, facts=facts)
         return self._run(question._replace(model=str(made)), answer, announce) if answer.takes else answer
 
@@ -157,16 +147,13 @@ class Npu(Target):
 
         plug_in = self._compiler_plug_in()
         assert plug_in is not None
-        command = [
-            *(str(self._file(_COMPILER)), "--cmd=apply", f"--model={model}", f"--o={made}", f"--libs={plug_in.parent}"),
-            *(f"--soc_manufacturer={self.manufacturer}", f"--soc_model={self.chip}", *self.flags),
-        ]
+        options = {"cmd": "apply", "model": model, "o": made, "libs": plug_in.parent}
+        options |= {"soc_manufacturer": self.manufacturer, "soc_model": self.chip, **self.flags}
+        command = [str(file_of_package([_COMPILER])), *(f"--{name}={value}" for name, value in options.items())]
         path = [str(self._libraries()), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
         ended = run_watched(command, {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(path)}, self.seconds)
-        return ended.stdout + ended.stderr
-
-    def _facts(self) -> tuple[tuple[str, str], ...]:
-        return (("chip", self.chip),) if self.chip else ()
+        end = f"\nERROR: it ends with exit code {ended.returncode}" if ended.returncode else ""
+        return ended.stdout + ended.stderr + end
 
     def _run(self, question: Question, answer: Answer, announce: Callable[[str], None]) -> Answer:
         """Runs the compiled file, where this machine can."""
@@ -177,7 +164,6 @@ class Npu(Target):
 class IntelNpu(Npu):
     """Intel's plug-in, which has OpenVINO compile for a CPU what it takes, so that it runs anywhere."""
 
-    name = "intel-npu"
     traits = OpenVINO.traits._replace(
         runtime="Intel's plug-in for LiteRT's compiler",
         dynamic=False,
@@ -185,19 +171,19 @@ class IntelNpu(Npu):
         left_loops=Npu.traits.left_loops,
         avoided=OpenVINO.traits.avoided
         | {"ADD_N", "ARG_MIN", "CEIL", "ELU", "FLOOR", "LOG_SOFTMAX", "NEG", "REDUCE_ANY", "REDUCE_MIN", "RELU6"}
-        | {"SPLIT_V", "SQUEEZE"},
+        | {"SPLIT_V"},
     )
-    table = OpTable(
-        "the list in Intel's plug-in of ai-edge-litert 2.3",
-        {name: Limits() for name in _INTEL_ANY.split()},
+    table = OPENVINO_OPS._replace(
+        source="the list in Intel's plug-in of ai-edge-litert 2.3",
+        ops={name: limits for name, limits in (OPENVINO_OPS.ops or {}).items() if name not in _NOT_INTEL.split()},
         variables=False,
     )
     hints = (*Npu.hints, Hint("|".join(traits.avoided), "no such op", "convert with --target intel-npu"))
     only_named = False
-    manufacturer = "IntelOpenVINO"
-    plug_in = "vendors/intel_openvino/compiler/libLiteRtCompilerPlugin_IntelOpenvino.so"
-    package = "openvino"
-    flags = ("--intel_openvino_graph_backends=cpu",)
+
+    def __init__(self) -> None:
+        plug_in = "intel_openvino/compiler/libLiteRtCompilerPlugin_IntelOpenvino.so"
+        super().__init__("intel-npu", "IntelOpenVINO", plug_in, "openvino", intel_openvino_graph_backends="cpu")
 
     def missing(self) -> str:
         if why := super().missing():
@@ -222,12 +208,10 @@ class IntelNpu(Npu):
         folders = list(spec.submodule_search_locations or ()) if spec is not None else []
         return self.sdk or Path(*folders[:1], "libs")
 
-    def _facts(self) -> tuple[tuple[str, str], ...]:
-        return (("compiled for", "OpenVINO on the CPU, which stands for the NPU"),)
-
     def _run(self, question: Question, answer: Answer, announce: Callable[[str], None]) -> Answer:
         from litefuse.litert.targets.compiled_model import compile_model, not_callable, run_rounds
 
+        answer = answer._replace(facts=(*answer.facts, ("compiled for", "OpenVINO on the CPU, in place of an NPU")))
         if why := not_callable(question):
             return answer._replace(not_run=why)
         announce("run the model")
@@ -245,39 +229,12 @@ class IntelNpu(Npu):
                 return answer._replace(takes=False, refusals=(*answer.refusals, Refusal("", why)))
 
 
-class Qualcomm(Npu):
-    """Qualcomm's plug-in."""
-
-    name = "qualcomm"
-    manufacturer = "Qualcomm"
-    plug_in = "vendors/qualcomm/compiler/libLiteRtCompilerPlugin_Qualcomm.so"
-    package = "ai_edge_litert_sdk_qualcomm"
-
-
-class MediaTek(Npu):
-    """MediaTek's plug-in."""
-
-    name = "mediatek"
-    manufacturer = "MediaTek"
-    plug_in = "vendors/mediatek/compiler/libLiteRtCompilerPlugin_MediaTek.so"
-
-
-class GoogleTensor(Npu):
-    """Google's plug-in for its Tensor."""
-
-    name = "google-tensor"
-    manufacturer = "Google"
-    plug_in = "vendors/google_tensor/compiler/libLiteRtCompilerPlugin_google_tensor.so"
-    package = "ai_edge_litert_sdk_google_tensor"
-
-
-class Samsung(Npu):
-    """Samsung's plug-in."""
-
-    name = "samsung"
-    manufacturer = "Samsung"
-    plug_in = "vendors/samsung/compiler/libLiteRtCompilerPlugin_Samsung.so"
-    package = "ai_edge_litert_sdk_samsung"
+Qualcomm = partial(Npu, "qualcomm", "Qualcomm", "qualcomm/compiler/libLiteRtCompilerPlugin_Qualcomm.so")
+MediaTek = partial(Npu, "mediatek", "MediaTek", "mediatek/compiler/libLiteRtCompilerPlugin_MediaTek.so")
+Samsung = partial(Npu, "samsung", "Samsung", "samsung/compiler/libLiteRtCompilerPlugin_Samsung.so")
+GoogleTensor = partial(
+    Npu, "google-tensor", "Google", "google_tensor/compiler/libLiteRtCompilerPlugin_google_tensor.so"
+)
 
 
 def _told(log: str) -> str:

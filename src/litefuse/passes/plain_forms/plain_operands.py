@@ -215,22 +215,21 @@ def select_masks(module: ir.Module) -> bool:
 
 
 def _selected(op: ir.OpView) -> bool:
-    for factor, other in (op.operands, [*op.operands][::-1]):
-        difference, low = producer(factor, "tfl.sub"), splat(other)
-        if difference is None or low is None or op.results[0].type != factor.type:
-            continue
-        one, keep = splat(difference.operands[0]), producer(difference.operands[1], "tfl.cast")
-        plain = all(str(each.attributes["fused_activation_function"]) == '"NONE"' for each in (op, difference))
-        if not plain or keep is None or one is None or splat_number(one) != 1 or keep.results[0].type != factor.type:
-            continue
-        number = splat_number(low)
-        if str(ir.ShapedType(keep.operands[0].type).element_type) == "i1" and number is not None and is_float32(factor):
-            zero, least = (pseudo_constant(ir.DenseElementsAttr.get(np.array(n, np.float32))) for n in (0, number))
-            chosen = create_value("tfl.select_v2", op.results[0].type, [keep.operands[0], zero, least])
-            replace_op(op, [chosen])
-            erase_unused([difference])
-            return True
-    return False
+    factor, other = sorted(op.operands, key=lambda operand: producer(operand, "tfl.sub") is None)
+    difference, low = producer(factor, "tfl.sub"), splat(other)
+    if difference is None or low is None or not is_float32(factor) or op.results[0].type != factor.type:
+        return False
+    one, keep = splat(difference.operands[0]), producer(difference.operands[1], "tfl.cast")
+    is_plain = all(str(each.attributes["fused_activation_function"]) == '"NONE"' for each in (op, difference))
+    if not is_plain or keep is None or one is None or splat_number(one) != 1 or keep.results[0].type != factor.type:
+        return False
+    if str(ir.ShapedType(keep.operands[0].type).element_type) != "i1":
+        return False
+    numbers = [np.array(number, np.float32) for number in (0, splat_number(low))]
+    chosen = [pseudo_constant(ir.DenseElementsAttr.get(number)) for number in numbers]
+    replace_op(op, [create_value("tfl.select_v2", factor.type, [keep.operands[0], *chosen])])
+    erase_unused([difference])
+    return True
 
 
 class _Range(NamedTuple):
