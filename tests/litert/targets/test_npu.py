@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import litefuse
 from litefuse.conversion.verify.targets.target_check import TargetReport
+from litefuse.litert.cpp.compiler import find_compiler
+from litefuse.litert.runtime.litert_library import file_of_package
 from litefuse.litert.targets import OWN, find_target
 from litefuse.litert.targets.npu import IntelNpu
 from tests.conversion.verify.test_model_process import summed
@@ -21,6 +24,32 @@ from tests.litert.targets.test_openvino import several_inputs
 from tests.tools.cli.test_cli import run
 
 pytestmark = on_linux
+# The plug-in of a vendor whose chips are SM8650: it selects as Intel's does, and its code is the chip's name.
+STUB = r"""
+#include <cstddef>
+#include <cstring>
+extern "C" {
+const char* LiteRtGetCompilerPluginSocManufacturer() { return "Qualcomm"; }
+int LiteRtCompilerPluginCompile(void*, const char* soc_model, void*, const void** result) {
+  *result = "SM8650";
+  return soc_model && !std::strcmp(soc_model, "SM8650") ? 0 : 504;  // kLiteRtStatusErrorCompilation
+}
+int LiteRtGetNumCompiledResultCalls(const void*, size_t* count) { *count = 1; return 0; }
+int LiteRtCompiledResultNumByteCodeModules(const void*, size_t* count) { *count = 1; return 0; }
+int LiteRtGetCompiledResultByteCode(const char* result, size_t, const void** code, size_t* size) {
+  *code = result;
+  *size = std::strlen(result);
+  return 0;
+}
+int LiteRtGetCompiledResultCallInfo(const char*, size_t, const void** info, size_t* size, size_t* code) {
+  *info = "stub";
+  *size = 4;
+  *code = 0;
+  return 0;
+}
+void LiteRtDestroyCompiledResult(const void*) {}
+}
+"""
 RANDOM = np.random.default_rng(58)
 
 
@@ -165,3 +194,28 @@ def test_the_table_lacks_what_the_plug_in_lacks(name: str) -> None:
     assert name not in IntelNpu.table.ops
     (refused,) = report_of(of_ops("TANH", name)).refused
     assert (refused.op, refused.hint) == (name, "convert with --target intel-npu")
+
+
+def test_a_plug_in_in_the_folder_of_an_sdk(tmp_path: Path) -> None:
+    """By the code that runs Intel's: the compiler loads it, and the report has what it selects."""
+    folder = tmp_path / "größe" / "sdk"
+    folder.mkdir(parents=True)
+    source, intel = tmp_path / "stub.cc", find_target(intel_npu())
+    assert isinstance(intel, IntelNpu)
+    source.write_text(STUB)
+    plug_in = file_of_package(["vendors/intel_openvino/compiler/libLiteRtCompilerPlugin_IntelOpenvino.so"])
+    made = folder / "libLiteRtCompilerPlugin_Stub.so"
+    options = ["-shared", "-fPIC", "-o", str(made), "-Wl,--no-as-needed", str(plug_in), "-Wl,--allow-shlib-undefined"]
+    subprocess.run([*find_compiler(), str(source), *options], check=True)
+    for library in intel.libraries.glob("lib*"):
+        (folder / library.name).symlink_to(library)
+
+    name = f"qualcomm:SM8650:{folder}"
+    report, mixed = (litefuse.check(content, name).reports[0] for content in (dense(), of_ops("TANH", "NEG")))
+    assert (report.target, report.verdict, report.outputs) == (name, "accelerated", ())
+    assert dict(report.facts)["partitions"] == "1"
+    assert "no such NPU" in report.not_compared
+    assert (mixed.verdict, [(each.op, each.places) for each in mixed.refused]) == ("partly", [("NEG", ("y",))])
+    # Of another chip, it compiles nothing.
+    (refused,) = litefuse.check(dense(), f"qualcomm:{folder}").reports[0].refused
+    assert (refused.op, bool(refused.reason)) == ("", True)

@@ -103,7 +103,9 @@ class Npu(Target):
         package, name = self.package.replace("_", "-"), self.name.partition(":")[0]
         return f"pip install {package}, or name the folder of its libraries, {name}:FOLDER"
 
-    def _libraries(self) -> Path:
+    @property
+    def libraries(self) -> Path:
+        """The folder of what the plug-in loads."""
         return self.sdk or Path(importlib.import_module(self.package).path_to_sdk_libs() or ".")
 
     def _compiler_plug_in(self) -> Path | None:
@@ -150,7 +152,7 @@ class Npu(Target):
         options = {"cmd": "apply", "model": model, "o": made, "libs": plug_in.parent}
         options |= {"soc_manufacturer": self.manufacturer, "soc_model": self.chip, **self.flags}
         command = [str(file_of_package([_COMPILER])), *(f"--{name}={value}" for name, value in options.items())]
-        path = [str(self._libraries()), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+        path = [str(self.libraries), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
         ended = run_watched(command, {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(path)}, self.seconds)
         end = f"\nERROR: it ends with exit code {ended.returncode}" if ended.returncode else ""
         return ended.stdout + ended.stderr + end
@@ -188,10 +190,10 @@ class IntelNpu(Npu):
     def missing(self) -> str:
         if why := super().missing():
             return why
-        lacking = [name for name in self._needed() if not (self._libraries() / name).is_file()]
+        lacking = [name for name in self._needed() if not (self.libraries / name).is_file()]
         if not lacking:
             return ""
-        return f"the plug-in loads {lacking[0]}, which {self._libraries()} does not have: {self._how()}"
+        return f"the plug-in loads {lacking[0]}, which {self.libraries} does not have: {self._how()}"
 
     def _needed(self) -> dict[str, str]:
         """Returns the libraries that the plug-in loads, with the release that has them."""
@@ -203,7 +205,8 @@ class IntelNpu(Npu):
         release = next(iter(self._needed().values()), "")
         return super()._how().replace(self.package, f"{self.package}=={release}", 1)
 
-    def _libraries(self) -> Path:
+    @property
+    def libraries(self) -> Path:
         spec = importlib.util.find_spec(self.package)
         folders = list(spec.submodule_search_locations or ()) if spec is not None else []
         return self.sdk or Path(*folders[:1], "libs")
@@ -219,7 +222,7 @@ class IntelNpu(Npu):
         if "avx512_bf16" in Path("/proc/cpuinfo").read_text():
             os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_VNNI"
         for name in self._needed():  # what the vendor's library finds under these names, whatever the environment
-            ctypes.CDLL(str(self._libraries() / name), ctypes.RTLD_GLOBAL)
+            ctypes.CDLL(str(self.libraries / name), ctypes.RTLD_GLOBAL)
         with logged(question.log) as log:
             try:
                 model = compile_model(question, _ACCELERATORS)
