@@ -48,11 +48,14 @@ Refused, although made for this reader:
   looks.
 - **Fused LSTMs.** By default, small LSTMs become UNIDIRECTIONAL_SEQUENCE_LSTM, which OpenVINO, LiteRT's
   `CompiledModel` and LiteRT.js do not support. `--rnn loop` keeps loops; the [targets](../guides/targets.md)
-  `openvino`, `litert`, `gpu` and `web` avoid the op, too.
+  `openvino`, `litert`, `gpu`, `web` and `intel-npu` avoid the op, too.
 - **Loops.** tflite-runtime 2.14 refuses loops whose batch changes between calls. OpenVINO lacks DYNAMIC_UPDATE_SLICE,
   with which loops write their steps: `--target openvino` uses other ops.
 - **Composites** (`--composites NAME=keep`) are for LiteRT, and for OpenVINO, which computes their bodies. TensorFlow
   Lite up to 2.16 lacks the op.
+- **NPUs.** What the plug-in of LiteRT's compiler does not select splits the file into partitions: Intel's lacks NEG,
+  DYNAMIC_UPDATE_SLICE and WHILE, among others. `--target intel-npu` uses other ops. Next to partitions, LiteRT 2.3
+  computes garbage from variables.
 - **int4.** OpenVINO supports it in matrix products, but not in convolutions.
 - **LiteRT 1.2** has no int16 GELU, and crashes on the `dynamic` files of two models, from any converter.
 - **Microcontrollers.** tflite-micro has no GELU, and sizes must be known: convert with `--target micro`. If constants

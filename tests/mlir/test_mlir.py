@@ -79,7 +79,13 @@ from litefuse.passes.legalize.zero_operands import keep_zero_operands
 from litefuse.passes.plain_forms.complex_pairs import complex_pairs
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import align_constants, flatten_ids, plain_operands, plain_slices
+from litefuse.passes.plain_forms.plain_operands import (
+    align_constants,
+    flatten_ids,
+    plain_operands,
+    plain_slices,
+    select_masks,
+)
 from litefuse.passes.plain_forms.reshapes import join_reshapes
 from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 from litefuse.passes.simplify.simplify import Simplify
@@ -207,6 +213,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "negate-factors": lambda _o, _v: negate_factors,
     "scale-weights": lambda _o, _v: scale_weights,
     "separate-activations": lambda _o, _v: separate_activations,
+    "select-masks": lambda _o, _v: select_masks,
     "emit-equal-ops": lambda options, _: EmitEqualOps(options["avoided"].split("+")),
     "unpack-reversals": lambda _o, _v: unpack_reversals,
     "wrap-program": lambda _o, _v: WrapProgram(),

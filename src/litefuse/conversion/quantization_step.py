@@ -5,6 +5,7 @@ A LiteRT model is quantized without the lowering engine, which only fake-quantiz
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -153,7 +154,7 @@ def _quantized(
     oldest = RuntimeLimit.of(job.options.min_runtime)
     for form, described in (options, ""), *_older_forms(options):
         chosen, difference, instead = form, quantized(target, form), ""
-        if form.has_mixed_activations and not (difference.error or 0.0) <= (form.max_error or 0.0):
+        if form.has_mixed_activations and not (difference.error or 0.0) <= form.allowed_error:
             edit_file(path, lambda model: write_equal_ops(model, 16, kept, traits))
             chosen, difference, instead = _widened(target, form, difference, quantized)
         if "SELECT_V2" in traits.avoided:
@@ -242,8 +243,8 @@ def _checked(
     assert options.scheme is not None
     if options.require_integer:
         require_integer(difference.floats)
-    if options.max_error is not None:
-        check_difference(difference.error, difference.unchecked, options.max_error, difference.inputs)
+    if options.allowed_error < math.inf:
+        check_difference(difference.error, difference.unchecked, options.allowed_error, difference.inputs)
     report = reports.QuantizationReport(
         options.scheme, size, weights=options.text(), instead=instead, **difference._asdict()
     )

@@ -26,6 +26,7 @@ class TargetTraits(NamedTuple):
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
+        keeps_masks: Whether what is added to a mask of large numbers keeps its digits.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
         plain_signatures: Whether inputs and outputs are float32, int32 or uint8.
         max_rank: The highest rank of what ops compute with; None for any.
@@ -48,6 +49,7 @@ class TargetTraits(NamedTuple):
     complex: bool = True
     flat_ids: bool = False
     shrinks_axes: bool = True
+    keeps_masks: bool = True
     plain_operands: bool = False
     plain_signatures: bool = False
     max_rank: int | None = None
@@ -61,6 +63,7 @@ class TargetTraits(NamedTuple):
             not self.avoided
             and not self.flat_ids
             and self.shrinks_axes
+            and self.keeps_masks
             and not self.plain_operands
             and not self.plain_signatures
             and (self.max_rank is None)
@@ -89,6 +92,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         complex=all(trait.complex for trait in traits),
         flat_ids=any(trait.flat_ids for trait in traits),
         shrinks_axes=all(trait.shrinks_axes for trait in traits),
+        keeps_masks=all(trait.keeps_masks for trait in traits),
         plain_operands=any(trait.plain_operands for trait in traits),
         plain_signatures=any(trait.plain_signatures for trait in traits),
         max_rank=min((trait.max_rank for trait in traits if trait.max_rank is not None), default=None),

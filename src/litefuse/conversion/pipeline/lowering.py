@@ -221,6 +221,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
         flatten_ids,
         plain_operands,
         plain_slices,
+        select_masks,
     )
     from litefuse.passes.plain_forms.reshapes import join_reshapes
     from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
@@ -229,6 +230,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
         *([] if lowering.retyped is None else [PlainSignatures(lowering.entry_points, lowering.retyped)]),
         *([unpack_reversals] if "REVERSE_V2" in target.avoided else []),
         *([EmitEqualOps(target.avoided)] if target.avoided else []),
+        *([] if target.keeps_masks else [select_masks]),
     ]
     lower: list[Pass] = [
         *([flatten_ids] if target.flat_ids else []),

@@ -117,7 +117,7 @@ def quantize_model(
     )
     task.float_layers = left if left is not None else []
     if options.scheme == "auto":
-        task.mix(options.max_error or 0.0, calls)
+        task.mix(options.allowed_error, calls)
     elif calls is None:
         task.quantize_weights()
     else:
@@ -286,8 +286,8 @@ class _RangedModel:
         """Writes the quantized model."""
         task = self._task
         if task.options.has_mixed_activations:
-            most = task.options.max_error or 0.0
-            task.mixed = mix_activations(self._path, task.target, self._write, most, self._calls, task.announce)
+            allowed = task.options.allowed_error
+            task.mixed = mix_activations(self._path, task.target, self._write, allowed, self._calls, task.announce)
         else:
             self._write(())
 

@@ -44,6 +44,11 @@ OWN = {
     "ethos-u": ("ethos_u", "EthosU"),
     "openvino": ("openvino", "OpenVINO"),
     "web": ("web", "Web"),
+    "intel-npu": ("npu", "IntelNpu"),
+    "qualcomm": ("npu", "Qualcomm"),
+    "mediatek": ("npu", "MediaTek"),
+    "google-tensor": ("npu", "GoogleTensor"),
+    "samsung": ("npu", "Samsung"),
 }
 _FORMER_GROUP = "litefuse.targets"  # of classes, by the names of the targets
 _registered: dict[str, type[Target]] = {}

@@ -52,6 +52,7 @@ class OpenVINO(Target):
         avoided=frozenset({"DYNAMIC_UPDATE_SLICE", "RELU_N1_TO_1"}),
         xnnpack=False,
         complex=False,
+        keeps_masks=False,  # it folds constants that are added one after the other
     )
     table = OPENVINO_OPS
     hints = (

@@ -57,6 +57,7 @@ class Target:
         table: The ops that it takes, for where its software is not installed.
         hints: What helps against refusals, by op and reason; the first that fits counts.
         partial: Whether a CPU runs the ops that it refuses.
+        only_named: Whether it is asked only where it is named: what it needs is on few machines.
         seconds: How long its software may take for one model by default.
     """
 
@@ -65,6 +66,7 @@ class Target:
     table: ClassVar[OpTable]
     hints: ClassVar[tuple[Hint, ...]] = ()
     partial: ClassVar[bool] = False
+    only_named: ClassVar[bool] = False
     seconds: ClassVar[float] = 300.0
 
     def choose(self, variant: str) -> None:

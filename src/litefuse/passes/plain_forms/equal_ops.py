@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import reduce
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from litefuse.ir.mlir import ir
 from litefuse.ir.op_creation import create_op, create_value
 from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.ir.types import is_float32
-from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized
+from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 from litefuse.support.options.limits import MAX_REVERSED_ITEMS
 
 # The window of MAX_POOL_2D that Vela takes: its height, and all of its elements.
@@ -101,7 +102,7 @@ def _updated(op: ir.OpView) -> ir.Value | None:
 def _leaky_relu(op: ir.OpView) -> ir.Value | None:
     """Returns ``max(x, alpha * x)``, for an alpha above 0 and up to 1: 0 times infinity would be no number."""
     alpha = ir.FloatAttr(op.attributes["alpha"]).value
-    if not is_float32(op.results[0]) or not 0 < alpha <= 1:
+    if not 0 < alpha <= 1:
         return None
     return _maximum(op.operands[0], _times(op.operands[0], alpha), op.results[0].type)
 
@@ -110,8 +111,6 @@ def _prelu(op: ir.OpView) -> ir.Value | None:
     """Returns ``max(x, alpha * x)`` where each alpha is such, else ``relu(x) + alpha * (x - relu(x))``."""
     value, alpha = op.operands
     elements = stored(alpha)
-    if not is_float32(op.results[0]):
-        return None
     if elements is not None and all(0 < number <= 1 for number in np.array(elements).ravel().tolist()):
         return _maximum(value, arithmetic("tfl.mul", value, alpha, value.type), value.type)
     positive = create_value("tfl.relu", value.type, [value])
@@ -119,14 +118,12 @@ def _prelu(op: ir.OpView) -> ir.Value | None:
     return arithmetic("tfl.add", positive, arithmetic("tfl.mul", negative, alpha, value.type), value.type)
 
 
-def _negative(op: ir.OpView) -> ir.Value | None:
-    return _times(op.operands[0], -1.0) if is_float32(op.results[0]) else None
+def _negative(op: ir.OpView) -> ir.Value:
+    return _times(op.operands[0], -1.0)
 
 
-def _minimum(op: ir.OpView) -> ir.Value | None:
+def _minimum(op: ir.OpView) -> ir.Value:
     """Returns ``-max(-x, -y)``."""
-    if not is_float32(op.results[0]):
-        return None
     one, other = (_opposite(operand) for operand in op.operands)
     return _times(_maximum(one, other, op.results[0].type), -1.0)
 
@@ -143,7 +140,7 @@ def _reduce_max(op: ir.OpView) -> ir.Value | None:
     """Returns the maximum of a window of all places, of images and series in batches."""
     value, axes = op.operands
     reduced = integers(axes)
-    if not is_float32(op.results[0]) or reduced is None or not is_fixed(value, op.results[0]):
+    if reduced is None or not is_fixed(value, op.results[0]):
         return None
     shape = [*ir.RankedTensorType(value.type).shape]
     places = sorted(axis % len(shape) for axis in reduced)
@@ -162,24 +159,11 @@ def _reduce_max(op: ir.OpView) -> ir.Value | None:
 
 
 def _times(value: ir.Value, factor: float) -> ir.Value:
-    scalar = pseudo_constant(ir.DenseElementsAttr.get(np.array(factor, np.float32)))
-    return arithmetic("tfl.mul", value, scalar, value.type)
+    return arithmetic("tfl.mul", value, _scalar(factor), value.type)
 
 
 def _maximum(one: ir.Value, other: ir.Value, kind: ir.Type) -> ir.Value:
     return create_value("tfl.maximum", kind, [one, other])
-
-
-#: By the names of ops in MLIR, what LiteRT calls the op, and how it is written as others.
-_QUANTIZABLE_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
-    {
-        "tfl.leaky_relu": ("LEAKY_RELU", _leaky_relu),
-        "tfl.minimum": ("MINIMUM", _minimum),
-        "tfl.neg": ("NEG", _negative),
-        "tfl.prelu": ("PRELU", _prelu),
-        "tfl.reduce_max": ("REDUCE_MAX", _reduce_max),
-    }
-)
 
 
 class EmitEqualOps:
@@ -189,9 +173,16 @@ class EmitEqualOps:
         %y = tfl.select_v2(%c, %a, %b)    -->  %y = tfl.add(%b, tfl.mul(tfl.sub(%a, %b), %c))  of int32
         %y = tfl.reduce_any(%x, %axes)    -->  %y = tfl.logical_not(tfl.reduce_all(tfl.logical_not(%x), %axes))
         %y = tfl.tile(%x, [1, 3])         -->  %y = tfl.concatenation(%x, %x, %x) {axis = 1}
-        %y = tfl.relu_n1_to_1(%x)         -->  %y = tfl.maximum(tfl.minimum(%x, 1), -1)
+        %y = tfl.relu_n1_to_1(%x)         -->  %y = tfl.maximum(tfl.minimum(%x, 1), -1)    relu6 as well
         %y = tfl.dynamic_update_slice(%x, %item, [%i, 0])
                                           -->  %y = tfl.select_v2(tfl.equal([[0], [1], [2]], %i), %item, %x)
+
+        %y = tfl.elu(%x)                  -->  %y = tfl.add(tfl.relu(%x), tfl.sub(tfl.exp(tfl.minimum(%x, 0)), 1))
+        %y = tfl.log_softmax(%x)          -->  %y = tfl.sub(%d, tfl.log(tfl.sum(tfl.exp(%d))))   of d = x - max(x)
+        %y = tfl.floor(%x)                -->  %y = tfl.floor_div(%x, 1)                         ceil as -floor(-x)
+        %y = tfl.reduce_min(%x, %axes)    -->  %y = -max(-x)                                     arg_min as well
+        %0, %1 = tfl.split_v(%x)          -->  %0 = tfl.slice(%x), %1 = tfl.slice(%x)
+        %y = tfl.add_n(%a, %b, %c)        -->  %y = tfl.add(tfl.add(%a, %b), %c)
 
     and in the place of those that are not quantized::
 
@@ -208,10 +199,17 @@ class EmitEqualOps:
     name = "emit-equal-ops"
 
     def __init__(self, avoided: Collection[str]) -> None:
-        self._rewritings = {name: rewrite for name, (lacking, rewrite) in _EQUAL_OPS.items() if lacking in avoided}
+        tables = (_EQUAL_OPS, _EQUAL_FLOAT_OPS)
+        self._names = {name for table in tables for name, (lacking, _) in table.items() if lacking in avoided}
 
     def run(self, module: ir.Module) -> bool:
-        return visit_ops(module, self._rewritings)
+        return visit_ops(module, dict.fromkeys(self._names, _rewritten))
+
+
+def _rewritten(op: ir.OpView) -> ir.Value | list[ir.Value] | None:
+    if op.name in _EQUAL_OPS:
+        return _EQUAL_OPS[op.name][1](op)
+    return _EQUAL_FLOAT_OPS[op.name][1](op) if is_float32(op.operands[0]) else None
 
 
 def _select(op: ir.OpView) -> ir.Value | None:
@@ -281,25 +279,105 @@ def _repeated(value: ir.Value, axis: int, count: int) -> ir.Value:
 
 def _limited(op: ir.OpView) -> ir.Value:
     value = op.operands[0]
-    for name, limit in (("tfl.minimum", 1.0), ("tfl.maximum", -1.0)):
-        bound = pseudo_constant(ir.DenseElementsAttr.get(np.array(limit, np.float32)))
-        value = create_value(name, op.results[0].type, [value, bound])
+    for name, limit in zip(("tfl.minimum", "tfl.maximum"), _LIMITS[op.name], strict=True):
+        value = create_value(name, value.type, [value, _scalar(limit)])
     return value
 
 
+def _elu(op: ir.OpView) -> ir.Value:
+    value = op.operands[0]
+    below = create_value("tfl.exp", value.type, [create_value("tfl.minimum", value.type, [value, _scalar(0.0)])])
+    below = arithmetic("tfl.sub", below, _scalar(1.0), value.type)
+    return arithmetic("tfl.add", create_value("tfl.relu", value.type, [value]), below, value.type)
+
+
+def _log_softmax(op: ir.OpView) -> ir.Value | None:
+    value, kind = op.operands[0], op.results[0].type
+    if not is_fixed(value):
+        return None
+    last, keep = resized(kind, [*ir.RankedTensorType(kind).shape[:-1], 1]), {"keep_dims": True}
+    most = create_value("tfl.reduce_max", last, [value, int32_vector([-1])], keep)
+    below = arithmetic("tfl.sub", value, most, kind)
+    total = create_value("tfl.sum", last, [create_value("tfl.exp", kind, [below]), int32_vector([-1])], keep)
+    return arithmetic("tfl.sub", below, create_value("tfl.log", last, [total]), kind)
+
+
+def _floor(op: ir.OpView) -> ir.Value:
+    return create_value("tfl.floor_div", op.results[0].type, [op.operands[0], _scalar(1.0)])
+
+
+def _ceil(op: ir.OpView) -> ir.Value:
+    opposite = _times(op.operands[0], -1.0)
+    return _times(create_value("tfl.floor_div", opposite.type, [opposite, _scalar(1.0)]), -1.0)
+
+
+def _reduce_min(op: ir.OpView) -> ir.Value:
+    operands = [_times(op.operands[0], -1.0), op.operands[1]]
+    keep = {"keep_dims": op.attributes["keep_dims"]}
+    return _times(create_value("tfl.reduce_max", op.results[0].type, operands, keep), -1.0)
+
+
+def _arg_min(op: ir.OpView) -> ir.Value:
+    return create_value("tfl.arg_max", op.results[0].type, [_times(op.operands[0], -1.0), op.operands[1]])
+
+
+def _split(op: ir.OpView) -> list[ir.Value] | None:
+    value, axis = op.operands[0], integers(op.operands[2])
+    if axis is None or not is_fixed(value, *op.results):
+        return None
+    begins = [0] * ir.RankedTensorType(value.type).rank
+    parts: list[ir.Value] = []
+    for result in op.results:
+        counts = ir.RankedTensorType(result.type).shape
+        parts.append(sliced(value, begins, counts))
+        begins[axis[0]] += counts[axis[0]]
+    return parts
+
+
+def _sum_of(op: ir.OpView) -> ir.Value:
+    return reduce(lambda one, other: arithmetic("tfl.add", one, other, op.results[0].type), op.operands)
+
+
+def _scalar(number: float) -> ir.Value:
+    return pseudo_constant(ir.DenseElementsAttr.get(np.array(number, np.float32)))
+
+
+#: The upper and the lower limit.
+_LIMITS = {"tfl.relu_n1_to_1": (1.0, -1.0), "tfl.relu6": (6.0, 0.0)}
 _REPEATED = 8
 _TILED = frozenset({"f32", "i1", "i32", "i64"})
 
 
+_Rewriting: TypeAlias = "Callable[[ir.OpView], ir.Value | list[ir.Value] | None]"
+
 #: By the names of ops in MLIR, what LiteRT calls the op that a target lacks, and how it is written as others.
-_EQUAL_OPS: Mapping[str, tuple[str, Callable[[ir.OpView], ir.Value | None]]] = MappingProxyType(
+_EQUAL_OPS: Mapping[str, tuple[str, _Rewriting]] = MappingProxyType(
     {
         "tfl.select": ("SELECT", _select),
         "tfl.select_v2": ("SELECT", _select_v2),  # tflite-micro has it for floats, int8 and int16
         "tfl.reduce_any": ("REDUCE_ANY", _reduce_all),
         "tfl.tile": ("TILE", _tile),
-        "tfl.relu_n1_to_1": ("RELU_N1_TO_1", _limited),
         "tfl.dynamic_update_slice": ("DYNAMIC_UPDATE_SLICE", _updated),
-        **_QUANTIZABLE_OPS,
+        "tfl.split_v": ("SPLIT_V", _split),
+        "tfl.add_n": ("ADD_N", _sum_of),
+    }
+)
+
+#: Those that are written as others where their operands are float32.
+_EQUAL_FLOAT_OPS: Mapping[str, tuple[str, _Rewriting]] = MappingProxyType(
+    {
+        "tfl.relu_n1_to_1": ("RELU_N1_TO_1", _limited),
+        "tfl.relu6": ("RELU6", _limited),
+        "tfl.elu": ("ELU", _elu),
+        "tfl.log_softmax": ("LOG_SOFTMAX", _log_softmax),
+        "tfl.floor": ("FLOOR", _floor),
+        "tfl.ceil": ("CEIL", _ceil),
+        "tfl.reduce_min": ("REDUCE_MIN", _reduce_min),
+        "tfl.arg_min": ("ARG_MIN", _arg_min),
+        "tfl.leaky_relu": ("LEAKY_RELU", _leaky_relu),
+        "tfl.minimum": ("MINIMUM", _minimum),
+        "tfl.neg": ("NEG", _negative),
+        "tfl.prelu": ("PRELU", _prelu),
+        "tfl.reduce_max": ("REDUCE_MAX", _reduce_max),
     }
 )

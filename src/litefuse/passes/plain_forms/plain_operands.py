@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from litefuse.ir.constants import CONSTANTS, pseudo_constant, stored
+from litefuse.ir.constants import CONSTANTS, pseudo_constant, splat_number, stored
 from litefuse.ir.litert_ops import (
     MASKS,
     arithmetic,
@@ -16,12 +16,15 @@ from litefuse.ir.litert_ops import (
     gathered,
     int32_vector,
     integers,
+    splat,
     strided_slice,
     transposed,
 )
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_like, create_value
 from litefuse.ir.passes import Visitor, module_pass, visit_ops
+from litefuse.ir.purity import erase_unused, replace_op
+from litefuse.ir.types import is_float32
 from litefuse.passes.plain_forms.reshapes import is_fixed, reshaped, resized, sliced
 
 # How many axes tensors of the GPU's accelerator have.
@@ -283,6 +286,36 @@ def _aligned(op: ir.OpView) -> ir.Value | None:
         forms = [[1, form[0] * form[1], *form[2:]] for form in forms]
     operands = [reshaped(value, form) for value, form in zip(op.operands, forms[:2], strict=True)]
     return reshaped(create_like(op, operands, [resized(op.results[0].type, forms[2])]).result, whole)
+
+
+@module_pass
+def select_masks(module: ir.Module) -> bool:
+    """Selects the numbers of masks instead of computing them::
+
+        %m = tfl.mul(tfl.sub(1.0, tfl.cast(%keep : tensor<2x8xi1>)), -1e9)
+        -->  %m = tfl.select_v2(%keep, 0.0, -1e9)
+
+    Where a constant is added to the mask, OpenVINO adds it to -1e9 beforehand, which leaves none of its digits.
+    """
+    return visit_ops(module, {"tfl.mul": _selected})
+
+
+def _selected(op: ir.OpView) -> bool:
+    factor, other = sorted(op.operands, key=lambda operand: producer(operand, "tfl.sub") is None)
+    difference, low = producer(factor, "tfl.sub"), splat(other)
+    if difference is None or low is None or not is_float32(factor) or op.results[0].type != factor.type:
+        return False
+    one, keep = splat(difference.operands[0]), producer(difference.operands[1], "tfl.cast")
+    is_plain = all(str(each.attributes["fused_activation_function"]) == '"NONE"' for each in (op, difference))
+    if not is_plain or keep is None or one is None or splat_number(one) != 1 or keep.results[0].type != factor.type:
+        return False
+    if str(ir.ShapedType(keep.operands[0].type).element_type) != "i1":
+        return False
+    numbers = [np.array(number, np.float32) for number in (0, splat_number(low))]
+    chosen = [pseudo_constant(ir.DenseElementsAttr.get(number)) for number in numbers]
+    replace_op(op, [create_value("tfl.select_v2", factor.type, [keep.operands[0], *chosen])])
+    erase_unused([difference])
+    return True
 
 
 class _Range(NamedTuple):

@@ -257,10 +257,10 @@ class Conversion(OnSteps, Writing):
         default="cpu",
         converter=all_names,
         help="Where the model will run: LiteRT's interpreter (cpu), its CompiledModel on the CPU (litert) or GPU "
-        "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), OpenVINO (openvino), or LiteRT.js in a browser "
-        "(web). For gpu and ethos-u, recurrent layers become one op or are unrolled; for micro, these or a loop, "
-        "whichever is smallest; for litert, openvino and web, loops. For gpu, micro, ethos-u and web, all sizes "
-        "are fixed: the batch is 1 unless {batch} or {shapes} sets it.",
+        "(gpu), tflite-micro (micro), an Arm Ethos-U NPU (ethos-u), OpenVINO (openvino), LiteRT.js in a browser (web), "
+        "or an NPU of Intel (intel-npu) or another vendor. For gpu and NPUs, recurrent layers become one op or are "
+        "unrolled; for micro, these or a loop, whichever is smallest; for litert, openvino and web, loops. For gpu, "
+        "micro, web and NPUs, all sizes are fixed: the batch is 1 unless {batch} or {shapes} sets it.",
         is_repeated=True,
     )
     composites: CompositeForms = option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -205,6 +206,11 @@ class Quantization(Options):
     def has_mixed_activations(self) -> bool:
         """Whether layers have activations of int16 where the outputs need them, and of int8 elsewhere."""
         return self.form == "auto" and (self.require_integer or self.has_integer_ends)
+
+    @property
+    def allowed_error(self) -> float:
+        """The largest relative difference of outputs that is no error; infinite without any."""
+        return math.inf if self.max_error is None else self.max_error
 
     @property
     def has_integer_ends(self) -> bool:

@@ -32,7 +32,7 @@ _STEPS_OF_STAGES = {
         merge-handles, separate-activations, keep-copies, separate-reads, check-constants, emit-custom-ops,
         complex-pairs, type-static-shapes, plain-signatures, unpack-reversals, emit-equal-ops, flatten-ids,
         plain-slices, plain-operands, lower-ranks, join-reshapes, drop-constants, call-once, name-tensors, center-first,
-        drop-negations, negate-factors, scale-weights, add-masks, align-constants
+        drop-negations, negate-factors, scale-weights, add-masks, align-constants, select-masks
     """,
     "Writing": "write, write the outputs",
     "Quantizing": "quantize",

@@ -44,8 +44,10 @@ def check(
     """Check whether targets can run a LiteRT file.
 
     The software of each target compiles the file, and runs it if possible: LiteRT's CompiledModel (litert, gpu),
-    tflite-micro (micro), Vela (ethos-u), OpenVINO (openvino) and LiteRT.js in a browser (web). Outputs are compared
-    with LiteRT's on the CPU. The report lists the refused ops, with the reason, their layers, and what to do.
+    tflite-micro (micro), Vela (ethos-u), OpenVINO (openvino), LiteRT.js in a browser (web), and the plug-ins of
+    LiteRT's compiler for NPUs of Intel (intel-npu) and of vendors whose SDK is in a folder (qualcomm:FOLDER, mediatek,
+    google-tensor, samsung). Outputs are compared with LiteRT's on the CPU. The report lists the refused ops, with the
+    reason, their layers, and what to do.
 
     Where the software is not installed, a table of the target's ops is used: it can find ops to refuse, but cannot
     prove that the file runs.

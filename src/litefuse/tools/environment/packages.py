@@ -103,7 +103,7 @@ EXTRAS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ("fsspec", "platformdirs", "distributed"),
     ),
     "lm": ("language models for LiteRT-LM: litefuse lm, run and verify", ("litert_lm", "litert_lm_builder")),
-    "openvino": ("the target openvino", ("openvino",)),
+    "openvino": ("the targets openvino and, of one release, intel-npu", ("openvino",)),
     "explorer": ("litefuse report --explorer", ("model_explorer",)),
     "numba": ("kernels that numba compiles", ("numba",)),
 }

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
 
 from litefuse.conversion.verify.model_process import MODEL, ModelCalls, ModelJob
 from litefuse.conversion.verify.reference import name_and_content
@@ -236,7 +237,8 @@ def _found(chosen: Sequence[str]) -> tuple[list[Target], list[tuple[str, str]]]:
     broken: list[tuple[str, str]] = []
     for name in target_names():
         try:
-            targets.append(find_target(name))
+            target = find_target(name)
+            targets += [] if target.only_named else [target]
         except LitefuseError as error:
             broken.append((name, str(error).partition("\n")[0]))
     return targets, broken
@@ -319,7 +321,7 @@ class FileChecks:
 
     def _answer(self, target: Target, calls: Comparison | str) -> Answer:
         """Asks the software; what it dies of is an answer as well, and a limit is none."""
-        place = self._folder / target.name
+        place = self._folder / quote(target.name, safe="")  # a variant may be a path
         place.mkdir(exist_ok=True)
         question = Question(
             target.name,
