@@ -277,7 +277,7 @@ def _biases(graph: GraphEditor) -> Iterator[int]:
 
 
 def share_conversions(model: Any) -> bool:
-    """Makes the same integers of a tensor once, but states: litert-quantizer makes some, and litefuse those of other ops."""
+    """Makes the same integers of a tensor once, but states: litert-quantizer and litefuse make them op by op."""
     changed = False
     for graph in editors_of(model):
         first: dict[Any, int] = {}
