@@ -70,14 +70,16 @@ def test_biases_beyond_int32(tmp_path: Path, kind: str, form: Any, tolerance: fl
 
 
 def test_conversions_to_the_same_integers_are_one() -> None:
-    """Not those to others, nor those that the model returns."""
+    """Not those to others, nor those that the model returns, nor states."""
     graph = Graph()
     x = graph.input("x", [4])
     made = [
         integers(graph, graph.output("d", [4], np.int8) if name == "d" else graph.tensor(name, [4], dtype), scale)
         for name, dtype, scale in [("a", np.int8, 0.5), ("b", np.int8, 0.5), ("c", np.int8, 0.25), ("d", np.int8, 0.5)]
     ]
-    for tensor in made:
+    state = integers(graph, graph.tensor("state", [4], np.int8), 0.5)
+    graph.tensors[state][0].isVariable = True
+    for tensor in (state, *made):
         graph.builtin("QUANTIZE", [x], [tensor])
     wide = [graph.tensor(f"wide_{number}", [4], np.int32) for number in range(3)]
     for tensor, source in zip(wide, made, strict=False):
@@ -86,7 +88,7 @@ def test_conversions_to_the_same_integers_are_one() -> None:
     given = loaded(graph)
     assert share_conversions(given)
     assert ops_of(given, 0) == [
-        *("QUANTIZE: x -> a", "QUANTIZE: x -> c", "QUANTIZE: x -> d"),
+        *("QUANTIZE: x -> state", "QUANTIZE: x -> a", "QUANTIZE: x -> c", "QUANTIZE: x -> d"),
         *("CAST: a -> wide_0", "CAST: c -> wide_2", "ADD_N: wide_0, wide_0, wide_2 -> y"),
     ]
     assert not share_conversions(given)

@@ -277,12 +277,14 @@ def _biases(graph: GraphEditor) -> Iterator[int]:
 
 
 def share_conversions(model: Any) -> bool:
-    """Makes the same integers of a tensor once: litert-quantizer does so for ops that it knows, litefuse for others."""
+    """Makes the same integers of a tensor once, but states: litert-quantizer and litefuse make them op by op."""
     changed = False
     for graph in editors_of(model):
         first: dict[Any, int] = {}
         for op in [op for op in graph.ops or () if graph.kind(op) in {"CAST", "QUANTIZE"}]:
             result = int(op.outputs[0])
+            if graph.tensor(result).isVariable:  # the initial state of an LSTM, which writes another one there
+                continue
             form = graph.kind(op), int(op.inputs[0]), dtype_of(graph.tensor(result)), graph.scale(result)
             other = first.setdefault(form, result)
             if other != result and not graph.is_output(result):
