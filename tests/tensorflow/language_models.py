@@ -93,6 +93,22 @@ def save_with_a_wrong_row(tf: Any, path: str, bundle: str) -> None:
     litefuse.language_model(wrong, tokenizer=tokenizer, context=LENGTH, prefill=CHUNK).save(bundle)
 
 
+def refusal_of_one_tensor_for_two_caches(tf: Any, folder: str) -> str:
+    """Returns what a decoder is told whose layers return one tensor."""
+    import litefuse
+    from litefuse.frontends.language_models.decoder import write_decoder
+
+    def step(tokens: Any, position: Any, caches: Any) -> Any:
+        del position
+        return tf.zeros((1, tokens.shape[1], 4)), [caches[0], caches[0]]
+
+    try:
+        write_decoder(litefuse.Decoder(step, [(1, 4), (1, 4)]), 8, (4,), Path(folder))
+    except litefuse.LitefuseError as error:
+        return error.message
+    return ""
+
+
 def stacked(models: Any, *, merges: bool, **arguments: Any) -> Any:
     """A Llama 3: one tensor is the cache of all layers, whose heads are shared; a byte-pair tokenizer."""
     tokenizer = models.Llama3Tokenizer(*_byte_pairs(other=merges))

@@ -91,6 +91,12 @@ def test_a_wrong_row_of_a_cache_differs(tensorflow: TensorFlow, tmp_path: Path) 
     assert not any("texts" in name for name in wrong)
 
 
+def test_one_tensor_for_two_caches_is_refused(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    # LiteRT-LM would write one of the two.
+    told = tensorflow.call(language_models.refusal_of_one_tensor_for_two_caches, str(tmp_path / "model"))
+    assert told == "the decoder returns one tensor for two caches"
+
+
 def test_the_commands(tensorflow: TensorFlow, tmp_path: Path) -> None:
     model = saved(tensorflow, tmp_path / "model.keras", "stacked")
     bundle = tmp_path / "model.litertlm"
