@@ -202,7 +202,8 @@ def _called(path: Path, *, xnnpack: bool) -> dict[str, dict[str, npt.NDArray[Any
     from litefuse.litert.runtime.interpreter import Interpreter, without_large_copies
 
     model = ModelInputs.of_file(path)
-    interpreter = Interpreter(path, **{"num_threads": os.cpu_count(), **without_large_copies(path, xnnpack=xnnpack)})
+    options: dict[str, Any] = {"num_threads": os.cpu_count(), **without_large_copies(path, xnnpack=xnnpack)}
+    interpreter = Interpreter(path, **options)
     quick: dict[str, dict[str, npt.NDArray[Any]]] = {}
     for key, domains in model.signatures.items():
         if unranked := sorted(model.unranked[key]):

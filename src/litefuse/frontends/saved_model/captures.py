@@ -260,14 +260,15 @@ def _converted(value: NDArray[Any], convert: Callable[[NDArray[Any]], NDArray[An
         return convert(value)
     from litefuse.support.files.temporary import make_temporary_file
 
-    flat = value.reshape(-1)
+    flat, dtype = value.reshape(-1), value.dtype
     with make_temporary_file() as file:
         for start in range(0, flat.size, _BLOCK):
             block = convert(flat[start : start + _BLOCK])
             file.write(block.data)
+            dtype = block.dtype
         file.flush()
         content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return np.frombuffer(content, block.dtype).reshape(value.shape)
+    return np.frombuffer(content, dtype).reshape(value.shape)
 
 
 def _is_of_shape(shape: tuple[int, ...], declared: Shape | None) -> bool:

@@ -46,7 +46,7 @@ def language_model(model: object, options: LanguageModel) -> ConversionResult:
     folder = make_temporary_folder()
     job = PartsJob(Path(folder.name), options.context, options.prefill, tokenizer)
     path = Path(folder.name, "model.litertlm")
-    what = str(model) if isinstance(model, str | os.PathLike) else f"a {type(model).__name__}"
+    what = model if isinstance(model, str | Path) else f"a {type(model).__name__}"
     with shown_progress(f"Converting {what}", show=options.progress, also=options.on_step) as on_step:
         parts = write_parts(local(model), job, on_step)
         converted = convert(
