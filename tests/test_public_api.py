@@ -193,7 +193,7 @@ def test_a_name_that_never_was_is_not_there() -> None:
         ("quantise", "Did you mean quantize or Quantization?"),
         ("converter", "Did you mean convert?"),
         ("run", "litefuse run is a command; in Python, use litefuse.Interpreter."),
-        ("report", "Did you mean Report or save_report?"),
+        ("report", "Did you mean Report or save_report or export_web?"),
         ("inspect", "dir(litefuse) lists names, litefuse --help commands."),
         ("__é__", ""),
     ],

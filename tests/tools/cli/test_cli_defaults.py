@@ -29,7 +29,6 @@ COMMANDS = {
     "benchmark": (["benchmark", "model"], "litefuse.tools.benchmarking.benchmark.benchmark"),
     "batch": (["batch", "models"], "litefuse.tools.batch_runs.run.batch"),
     "export-micro": (["export-micro", "model"], "litefuse.tools.scaffold.micro.export.export_micro"),
-    "export-web": (["export-web", "model"], "litefuse.tools.scaffold.web.export_web"),
     "kernels test": (["kernels", "test", "library", "model"], "litefuse.tools.kernel_check.check.check_kernels"),
     "kernels build": (["kernels", "build", "a.cc", "-o", "out"], "litefuse.litert.cpp.kernel_library.build_kernels"),
     "kernels generate": (

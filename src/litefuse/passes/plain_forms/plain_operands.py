@@ -106,17 +106,17 @@ def plain_operands(module: ir.Module) -> bool:
         tfl.batch_matmul(%constant : tensor<2x9x4xf32>, %x : tensor<2x4x3xf32>) {adj_x = false, adj_y = false}
         -->  tfl.transpose(tfl.batch_matmul(%x, %constant) {adj_x = true, adj_y = true}, [0, 2, 1])
 
+        tfl.dynamic_update_slice(%x : tensor<9x8xf32>, %part, %places : tensor<2xi32>)
+        -->  %y = tfl.dynamic_update_slice(tfl.reshape(%x, [1, 1, 9, 8]), tfl.reshape(%part, [1, 1, 1, 8]),
+                                           tfl.concatenation([0, 0], %places))
+             tfl.reshape(%y, [9, 8])
+
         tfl.cumsum(%x : tensor<4xi32>)
         -->  %s = tfl.add(%x, tfl.concatenation([0], tfl.slice(%x, [0], [3])))
              tfl.add(%s, tfl.concatenation([0, 0], tfl.slice(%s, [0], [2])))
 
         tfl.zeros_like(%x : tensor<512x512xf32>)
         -->  tfl.cast(tfl.less(%x, %x))
-
-        tfl.dynamic_update_slice(%x : tensor<9x8xf32>, %part, %places : tensor<2xi32>)
-        -->  %y = tfl.dynamic_update_slice(tfl.reshape(%x, [1, 1, 9, 8]), tfl.reshape(%part, [1, 1, 1, 8]),
-                                           tfl.concatenation([0, 0], %places))
-             tfl.reshape(%y, [9, 8])
 
         %a, %b = tfl.split(1, %x : tensor<2x8xf32>)
         %y = tfl.concatenation(%b, %a)
@@ -149,6 +149,23 @@ def _whole(value: ir.Value, own: Sequence[int], shape: Sequence[int]) -> ir.Valu
     value = reshaped(value, own)
     counts = int32_vector([size // present for size, present in zip(shape, own, strict=True)])
     return create_value("tfl.tile", resized(value.type, shape), [value, counts])
+
+
+def _update(op: ir.OpView) -> ir.Value | None:
+    """Updates a tensor of rank 4: of others, the GPU's accelerator takes places that are computed for 0."""
+    value, part, places = op.operands
+    shape: list[int] = ir.RankedTensorType(value.type).shape
+    lacking, is_int32 = 4 - len(shape), str(ir.RankedTensorType(places.type).element_type) == "i32"
+    if lacking < 1 or not is_int32 or stored(places) is not None:
+        return None
+    kind = resized(value.type, [*[1] * lacking, *shape])
+    zeros = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(lacking, np.int32)))
+    operands = [
+        reshaped(value, kind.shape),
+        reshaped(part, [*[1] * lacking, *ir.RankedTensorType(part.type).shape]),
+        concatenation([zeros, places], resized(places.type, [4]), 0),
+    ]
+    return reshaped(create_like(op, operands, [kind]).result, shape)
 
 
 def _multiply(op: ir.OpView) -> ir.Value | None:
@@ -204,23 +221,6 @@ def _zeros(op: ir.OpView) -> ir.Value | None:
     falses = ir.RankedTensorType.get(kind.shape, ir.IntegerType.get_signless(1))
     less = create_value("tfl.less", falses, [value, value])  # nothing is less than itself, not even NaN
     return create_value("tfl.cast", kind, [less])
-
-
-def _update(op: ir.OpView) -> ir.Value | None:
-    """Updates a tensor of rank 4: of others, the GPU's accelerator takes places that are computed for 0."""
-    value, part, places = op.operands
-    shape: list[int] = ir.RankedTensorType(value.type).shape
-    lacking, is_int32 = 4 - len(shape), str(ir.RankedTensorType(places.type).element_type) == "i32"
-    if lacking < 1 or not is_int32 or stored(places) is not None:
-        return None
-    kind = resized(value.type, [*[1] * lacking, *shape])
-    zeros = pseudo_constant(ir.DenseElementsAttr.get(np.zeros(lacking, np.int32)))
-    operands = [
-        reshaped(value, kind.shape),
-        reshaped(part, [*[1] * lacking, *ir.RankedTensorType(part.type).shape]),
-        concatenation([zeros, places], resized(places.type, [4]), 0),
-    ]
-    return reshaped(create_like(op, operands, [kind]).result, shape)
 
 
 def _split(op: ir.OpView) -> list[ir.Value] | None:

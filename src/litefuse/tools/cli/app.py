@@ -72,8 +72,8 @@ _MODULES = {
     "demo": "installation",
     "diff": "inspect",
     "doctor": "installation",
-    "export-micro": "export_micro",
-    "export-web": "export_web",
+    "export-micro": "export",
+    "export-web": "export",
     "lm": "convert",
 }
 
