@@ -212,12 +212,7 @@ def _plain_forms(target: TargetTraits) -> list[Pass]:
         return []
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
-    from litefuse.passes.plain_forms.plain_operands import (
-        align_constants,
-        flatten_ids,
-        plain_operands,
-        plain_slices,
-    )
+    from litefuse.passes.plain_forms.plain_operands import align_constants, flatten_ids, plain_operands, plain_slices
     from litefuse.passes.plain_forms.reshapes import join_reshapes
 
     others: list[Pass] = [
