@@ -65,7 +65,7 @@ def _flat(op: ir.OpView) -> ir.Value:
     axis = _number(op, "axis") % kind.rank
     count = math.prod(ir.RankedTensorType(ids.type).shape)
     flat = reshaped(ids, [count])
-    vector = _int32_vector(count)
+    vector = ir.RankedTensorType.get([count], ir.IntegerType.get_signless(32))
     if flat.type != vector:
         flat = create_value("tfl.cast", vector, [flat])
     rows = gathered(table, flat, resized(table.type, [*kind.shape[:axis], count, *kind.shape[axis + 1 :]]), axis)
@@ -348,22 +348,16 @@ def plain_slices(module: ir.Module) -> bool:
 
 def _rows(op: ir.OpView) -> ir.Value | None:
     table, begins, _ = op.operands
-    if producer(table, *CONSTANTS) is None or producer(begins, *CONSTANTS) is not None:
-        return None
-    if not is_fixed(table, *op.results) or ir.ShapedType(begins.type).element_type != _int32_vector(0).element_type:
+    if producer(table, *CONSTANTS) is None or integers(begins) is not None or not is_fixed(table, *op.results):
         return None
     shape: list[int] = ir.RankedTensorType(op.results[0].type).shape
     axes = [axis for axis, size in enumerate(ir.RankedTensorType(table.type).shape) if size != shape[axis]]
-    if len(axes) != 1:
+    if len(axes) != 1 or str(ir.ShapedType(begins.type).element_type) != "i32":
         return None
     packing, count = producer(begins, "tfl.pack"), shape[axes[0]]
     begin = reshaped(sliced(begins, axes, [1]), []) if packing is None else packing.operands[axes[0]]
-    ids = arithmetic("tfl.add", begin, int32_vector(range(count)), _int32_vector(count))
+    ids = arithmetic("tfl.add", begin, int32_vector(range(count)), resized(begins.type, [count]))
     return gathered(table, ids, op.results[0].type, axes[0])
-
-
-def _int32_vector(size: int) -> ir.RankedTensorType:
-    return ir.RankedTensorType.get([size], ir.IntegerType.get_signless(32))
 
 
 def _apart(op: ir.OpView) -> ir.Value | None:
