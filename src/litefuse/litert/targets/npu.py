@@ -63,13 +63,10 @@ class Npu(Target):
     hints = (
         Hint("", "garbage", "make each variable an input and an output of the signature: the caller keeps the state"),
         Hint("", "[Vv]ariable tensors", "convert for this target: recurrent layers are unrolled"),
-        Hint(
-            "WHILE|DYNAMIC_UPDATE_SLICE", "", "convert for this target: loops are unrolled where their steps are known"
-        ),
+        Hint("WHILE|DYNAMIC_UPDATE_SLICE", "", "convert for this target: loops with known steps are unrolled"),
         Hint("", "", "convert with --allow-custom-ops never", rewritten=True),
     )
     partial = True
-    seconds = 600.0
     only_named = True
 
     def __init__(self, name: str, manufacturer: str, plug_in: str, package: str = "", **flags: str) -> None:
@@ -87,8 +84,7 @@ class Npu(Target):
         if not folder or not self.sdk.is_dir():
             raise LitefuseError(
                 f"the target {self.name!r} has no variant {variant!r}: the folder {folder!r} does not exist",
-                hint="Behind the colon is the folder of the libraries of the vendor's SDK, after the name of a chip "
-                "and a colon where the plug-in needs one.",
+                hint="Name the folder of the vendor's libraries, after a chip and a colon if the plug-in needs that.",
             )
 
     def missing(self) -> str:
@@ -191,9 +187,7 @@ class IntelNpu(Npu):
         if why := super().missing():
             return why
         lacking = [name for name in self._needed() if not (self.libraries / name).is_file()]
-        if not lacking:
-            return ""
-        return f"the plug-in loads {lacking[0]}, which {self.libraries} does not have: {self._how()}"
+        return f"{self.libraries} has no {lacking[0]}: {self._how()}" if lacking else ""
 
     def _needed(self) -> dict[str, str]:
         """Returns the libraries that the plug-in loads, with the release that has them."""

@@ -306,7 +306,7 @@ def _selected(op: ir.OpView) -> bool:
     if difference is None or low is None or not is_float32(factor) or op.results[0].type != factor.type:
         return False
     one, keep = splat(difference.operands[0]), producer(difference.operands[1], "tfl.cast")
-    is_plain = all(str(each.attributes["fused_activation_function"]) == '"NONE"' for each in (op, difference))
+    is_plain = all(str(step.attributes["fused_activation_function"]) == '"NONE"' for step in (op, difference))
     if not is_plain or keep is None or one is None or splat_number(one) != 1 or keep.results[0].type != factor.type:
         return False
     if str(ir.ShapedType(keep.operands[0].type).element_type) != "i1":
