@@ -79,7 +79,7 @@ from litefuse.passes.legalize.zero_operands import keep_zero_operands
 from litefuse.passes.plain_forms.complex_pairs import complex_pairs
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
-from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
+from litefuse.passes.plain_forms.plain_operands import compute_ids, flatten_ids, plain_operands, plain_slices
 from litefuse.passes.plain_forms.reshapes import join_reshapes
 from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 from litefuse.passes.simplify.simplify import Simplify
@@ -140,6 +140,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "emit-composite-ops": lambda _o, _v: emit_composite_ops,
     "expand-powers": lambda _o, _v: expand_powers,
     "flatten-ids": lambda _o, _v: flatten_ids,
+    "compute-ids": lambda _o, _v: compute_ids,
     "fill-buffers": lambda _o, _v: fill_buffers,
     "fold-branches": lambda _o, _v: fold_branches,
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),

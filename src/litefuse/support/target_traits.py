@@ -24,6 +24,7 @@ class TargetTraits(NamedTuple):
         no_integers: LiteRT's ops of which it has no kernel of the integers that follow the name, as in ``EXP int8``.
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
+        constant_ids: Whether GATHER takes constant ids of a computed table.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
         plain_signatures: Whether inputs and outputs are float32, int32 or uint8.
@@ -45,6 +46,7 @@ class TargetTraits(NamedTuple):
     no_integers: frozenset[str] = frozenset()
     complex: bool = True
     flat_ids: bool = False
+    constant_ids: bool = True
     shrinks_axes: bool = True
     plain_operands: bool = False
     plain_signatures: bool = False
@@ -58,6 +60,7 @@ class TargetTraits(NamedTuple):
         return (
             not self.avoided
             and not self.flat_ids
+            and self.constant_ids
             and self.shrinks_axes
             and not self.plain_operands
             and not self.plain_signatures
@@ -85,6 +88,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         no_integers=frozenset({op for trait in traits for op in trait.no_integers}),
         complex=all(trait.complex for trait in traits),
         flat_ids=any(trait.flat_ids for trait in traits),
+        constant_ids=all(trait.constant_ids for trait in traits),
         shrinks_axes=all(trait.shrinks_axes for trait in traits),
         plain_operands=any(trait.plain_operands for trait in traits),
         plain_signatures=any(trait.plain_signatures for trait in traits),

@@ -217,7 +217,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
         return []
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
-    from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
+    from litefuse.passes.plain_forms.plain_operands import compute_ids, flatten_ids, plain_operands, plain_slices
     from litefuse.passes.plain_forms.reshapes import join_reshapes
     from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 
@@ -228,6 +228,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
     ]
     lower: list[Pass] = [
         *([flatten_ids] if target.flat_ids else []),
+        *([] if target.constant_ids else [compute_ids]),
         *([] if target.shrinks_axes else [plain_slices]),
         *([plain_operands] if target.plain_operands else []),
         *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),
