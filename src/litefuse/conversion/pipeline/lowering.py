@@ -215,11 +215,11 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
     target = lowering.target
     if target.takes_all_forms:  # as of most conversions, which import none of these
         return []
+    from litefuse.passes.plain_forms.browser_forms import PlainSignatures, compute_ids
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
-    from litefuse.passes.plain_forms.plain_operands import compute_ids, flatten_ids, plain_operands, plain_slices
+    from litefuse.passes.plain_forms.plain_operands import flatten_ids, plain_operands, plain_slices
     from litefuse.passes.plain_forms.reshapes import join_reshapes
-    from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 
     others: list[Pass] = [
         *([] if lowering.retyped is None else [PlainSignatures(lowering.entry_points, lowering.retyped)]),

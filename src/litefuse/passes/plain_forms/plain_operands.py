@@ -87,28 +87,6 @@ def _unbatched(op: ir.OpView) -> ir.Value | None:
     return reshaped(taken, ir.RankedTensorType(op.results[0].type).shape)
 
 
-@module_pass
-def compute_ids(module: ir.Module) -> bool:
-    """Gathers from computed tables by ids that are no constants::
-
-        %y = tfl.gather(%table : tensor<9x8xf32>, [3, 0])
-        -->  %y = tfl.gather(%table, tfl.reshape([[3, 0]], [2]))
-
-    LiteRT.js does not compile the others for WebGPU.
-    """
-    return visit_ops(module, {"tfl.gather": _by_computed_ids})
-
-
-def _by_computed_ids(op: ir.OpView) -> bool:
-    table, ids = op.operands
-    elements = stored(ids)
-    if producer(table, *CONSTANTS) is not None or elements is None or ir.RankedTensorType(ids.type).rank != 1:
-        return False
-    row = pseudo_constant(ir.DenseElementsAttr.get(np.array(elements)[np.newaxis]))
-    op.operands[1] = create_value("tfl.reshape", ids.type, [row, int32_vector(ir.RankedTensorType(ids.type).shape)])
-    return True
-
-
 def _number(op: ir.OpView, name: str) -> int:
     return ir.IntegerAttr(op.attributes[name]).value
 
