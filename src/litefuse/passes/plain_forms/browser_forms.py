@@ -112,7 +112,7 @@ def _narrowed(value: ir.Value, kind: ir.RankedTensorType, where: str) -> ir.Valu
 
 @module_pass
 def compute_ids(module: ir.Module) -> bool:
-    """Gathers from computed tables by ids that are no constants::
+    """Gathers from computed tables by computed ids::
 
         %y = tfl.gather(%table : tensor<9x8xf32>, [3, 0])
         -->  %y = tfl.gather(%table, tfl.reshape([[3, 0]], [2]))
