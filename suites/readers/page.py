@@ -58,6 +58,8 @@ Refused, although made for this reader:
   computes garbage from variables.
 - **int4.** OpenVINO supports it in matrix products, but not in convolutions.
 - **LiteRT 1.2** has no int16 GELU, and crashes on the `dynamic` files of two models, from any converter.
+- **Browsers.** LiteRT.js takes neither open sizes nor variable tensors, and as inputs and outputs only float32, int32
+  and uint8: convert with `--target web`, and ask a browser with `litefuse check --target web`.
 - **Microcontrollers.** tflite-micro has no GELU, and sizes must be known: convert with `--target micro`. If constants
   with a scale for each channel are dequantized, as in `weights`, it would use the first scale for all. To prevent this,
   such files have an empty memory plan, which it refuses with "Nbr of offline buffer offsets (0) in metadata not equal

@@ -340,3 +340,20 @@ func.func @updates(%x: tensor<5x3xf32>, %part: tensor<1x3xf32>, %places: tensor<
   %2 = "tfl.dynamic_update_slice"(%y, %more, %four) : (tensor<1x1x5x3xf32>, tensor<1x1x1x3xf32>, tensor<4xi32>) -> tensor<1x1x5x3xf32>
   return %0, %1, %2 : tensor<5x3xf32>, tensor<5x3xf32>, tensor<1x1x5x3xf32>
 }
+
+// -----
+// RUN: compute-ids
+// Constant ids of computed tables alone.
+// CHECK-LABEL: func.func @constants
+// CHECK: %[[IDS:.*]] = "tfl.reshape"({{.*}}) : (tensor<1x2xi32>, tensor<1xi32>) -> tensor<2xi32>
+// CHECK: "tfl.gather"(%arg0, %[[IDS]])
+// CHECK: "tfl.gather"(%arg0, %arg1)
+// CHECK-NOT: tfl.reshape
+func.func @constants(%x: tensor<9x8xf32>, %ids: tensor<2xi32>) -> (tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x1xf32>) {
+  %known = "tfl.pseudo_const"() {value = dense<[3, 0]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %table = "tfl.pseudo_const"() {value = dense<1.0> : tensor<9x1xf32>} : () -> tensor<9x1xf32>
+  %0 = "tfl.gather"(%x, %known) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<9x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
+  %1 = "tfl.gather"(%x, %ids) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<9x8xf32>, tensor<2xi32>) -> tensor<2x8xf32>
+  %2 = "tfl.gather"(%table, %known) {axis = 0 : i32, batch_dims = 0 : i32} : (tensor<9x1xf32>, tensor<2xi32>) -> tensor<2x1xf32>
+  return %0, %1, %2 : tensor<2x8xf32>, tensor<2x8xf32>, tensor<2x1xf32>
+}

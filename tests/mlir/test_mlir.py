@@ -76,6 +76,7 @@ from litefuse.passes.legalize.left_over import DecomposeOps
 from litefuse.passes.legalize.narrow_float64 import NarrowFloat64
 from litefuse.passes.legalize.products import expand_powers, multiply_matrices
 from litefuse.passes.legalize.zero_operands import keep_zero_operands
+from litefuse.passes.plain_forms.browser_forms import PlainSignatures, compute_ids
 from litefuse.passes.plain_forms.complex_pairs import complex_pairs
 from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
 from litefuse.passes.plain_forms.low_ranks import LowerRanks
@@ -87,7 +88,6 @@ from litefuse.passes.plain_forms.plain_operands import (
     select_masks,
 )
 from litefuse.passes.plain_forms.reshapes import join_reshapes
-from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 from litefuse.passes.simplify.simplify import Simplify
 from litefuse.passes.stablehlo.xla_call_module import lower_xla_call_module
 from litefuse.passes.tensor_lists.dense_lists import lower_tensor_lists
@@ -146,6 +146,7 @@ PASSES: dict[str, Callable[[dict[str, str], Given], Pass]] = {
     "emit-composite-ops": lambda _o, _v: emit_composite_ops,
     "expand-powers": lambda _o, _v: expand_powers,
     "flatten-ids": lambda _o, _v: flatten_ids,
+    "compute-ids": lambda _o, _v: compute_ids,
     "fill-buffers": lambda _o, _v: fill_buffers,
     "fold-branches": lambda _o, _v: fold_branches,
     "forward-values": lambda options, _: ForwardValues(lowered="lowered" in options),

@@ -25,6 +25,7 @@ class TargetTraits(NamedTuple):
         xnnpack: Whether XNNPACK computes in int8 on it: ops that it lacks are written as several that it has.
         complex: Whether there are complex numbers.
         flat_ids: Whether GATHER takes only ids of int32 and rank 1.
+        constant_ids: Whether GATHER takes constant ids of a computed table.
         shrinks_axes: Whether slices may drop and add axes, and be of any dtype and order.
         keeps_masks: Whether what is added to a mask of large numbers keeps its digits.
         plain_operands: Whether SELECT_V2, BATCH_MATMUL and CUMSUM take only some operands.
@@ -48,6 +49,7 @@ class TargetTraits(NamedTuple):
     xnnpack: bool = True
     complex: bool = True
     flat_ids: bool = False
+    constant_ids: bool = True
     shrinks_axes: bool = True
     keeps_masks: bool = True
     plain_operands: bool = False
@@ -62,6 +64,7 @@ class TargetTraits(NamedTuple):
         return (
             not self.avoided
             and not self.flat_ids
+            and self.constant_ids
             and self.shrinks_axes
             and self.keeps_masks
             and not self.plain_operands
@@ -91,6 +94,7 @@ def stricter(traits: Sequence[TargetTraits]) -> TargetTraits:
         xnnpack=all(trait.xnnpack for trait in traits),
         complex=all(trait.complex for trait in traits),
         flat_ids=any(trait.flat_ids for trait in traits),
+        constant_ids=all(trait.constant_ids for trait in traits),
         shrinks_axes=all(trait.shrinks_axes for trait in traits),
         keeps_masks=all(trait.keeps_masks for trait in traits),
         plain_operands=any(trait.plain_operands for trait in traits),

@@ -53,6 +53,14 @@ def custom() -> bytes:
     return serving(graph)
 
 
+def constant_ids() -> bytes:
+    graph = Graph()
+    rows = graph.tensor("rows", (20, 4))
+    graph.builtin("TANH", [graph.input("x", (20, 4))], [rows])
+    graph.builtin("GATHER", [rows, graph.tensor("ids", (2,), np.int32, value=[7, 3])], [graph.output("y", (2, 4))])
+    return serving(graph)
+
+
 def int64() -> bytes:
     graph = Graph()
     shape = graph.tensor("shape", (1,), np.int32, value=[4])
@@ -68,8 +76,9 @@ def int64() -> bytes:
         (custom(), "custom op", ""),
         (integers(), "INT8", "--quantized-io uint8"),
         (int64(), "INT64", "--target web"),
+        (constant_ids(), "Unable to parse bc coord", "--target web"),
     ],
-    ids=["batch", "sizes", "custom", "int8", "int64"],
+    ids=["batch", "sizes", "custom", "int8", "int64", "constant ids"],
 )
 def test_what_is_refused_has_a_reason_and_a_hint(content: bytes, reason: str, hint: str) -> None:
     report = report_of(content)

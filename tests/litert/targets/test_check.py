@@ -174,6 +174,17 @@ def test_without_a_driver_the_table_answers_for_the_gpu(monkeypatch: pytest.Monk
     assert report_of(lookup(rank=1), "gpu").verdict == "unknown"
 
 
+@pytest.mark.parametrize(("rank", "refused"), [(1, 1), (3, 1), (4, 0)])
+def test_places_that_the_gpu_takes_for_0(rank: int, refused: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Gpu, "missing", without_driver)
+    graph = Graph()
+    shape = [*[1] * (rank - 1), 5]
+    operands = [graph.input("x", shape), graph.input("part", [1] * rank), graph.input("places", (rank,), np.int32)]
+    graph.builtin("DYNAMIC_UPDATE_SLICE", operands, [graph.output("y", shape)])
+    report = report_of(serving(graph), "gpu")
+    assert [(op.op, "rank 4" in op.hint) for op in report.refused] == [("DYNAMIC_UPDATE_SLICE", True)] * refused
+
+
 def test_missing_software_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("litefuse.litert.targets.micro.importlib.util.find_spec", finds_nothing)
     assert "pip install 'litefuse[micro]'" in Micro().missing()

@@ -29,6 +29,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "node_modules" / name).mkdir(parents=True)
     (tmp_path / "node_modules" / CORE / "package.json").write_text('{"version": "9.8.7"}')
     (tmp_path / "app").mkdir()
+    monkeypatch.setenv("NODE_PATH", "")
     monkeypatch.chdir(tmp_path / "app")
     return tmp_path / "node_modules"
 

@@ -214,6 +214,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
     target = lowering.target
     if target.takes_all_forms:  # as of most conversions, which import none of these
         return []
+    from litefuse.passes.plain_forms.browser_forms import PlainSignatures, compute_ids
     from litefuse.passes.plain_forms.equal_ops import EmitEqualOps, unpack_reversals
     from litefuse.passes.plain_forms.low_ranks import LowerRanks
     from litefuse.passes.plain_forms.plain_operands import (
@@ -224,7 +225,6 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
         select_masks,
     )
     from litefuse.passes.plain_forms.reshapes import join_reshapes
-    from litefuse.passes.plain_forms.signature_dtypes import PlainSignatures
 
     others: list[Pass] = [
         *([] if lowering.retyped is None else [PlainSignatures(lowering.entry_points, lowering.retyped)]),
@@ -234,6 +234,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
     ]
     lower: list[Pass] = [
         *([flatten_ids] if target.flat_ids else []),
+        *([] if target.constant_ids else [compute_ids]),
         *([] if target.shrinks_axes else [plain_slices]),
         *([plain_operands] if target.plain_operands else []),
         *([] if target.max_rank is None else [LowerRanks(target.max_rank)]),

@@ -25,7 +25,7 @@ from litefuse.litert.targets.target import Hint, Target
 _CPU, _GPU = "wasm", "webgpu"
 _PAGE = Path(__file__).with_name("check.html")
 _AGENT = re.compile(r"(?P<name>Chrome|Chromium)/(?P<version>[\d.]+)")
-_ERROR = re.compile(r"^ERROR: \[[^\]\n]*\] (.+)", re.MULTILINE)
+_ERROR = re.compile(r"^(?:ERROR: \[[^\]\n]*|E\d{4} [^\]\n]*)\] ([^;\n]+)", re.MULTILINE)
 _WEB = "convert with --target web"
 
 
@@ -33,7 +33,9 @@ class Web(Target):
     """LiteRT.js, which runs on WebAssembly what WebGPU does not take, and loads files like ``CompiledModel``."""
 
     name = "web"
-    traits = Gpu.traits._replace(runtime="LiteRT.js", loops=True, left_loops="", complex=True, plain_signatures=True)
+    traits = Gpu.traits._replace(
+        runtime="LiteRT.js", loops=True, left_loops="", plain_signatures=True, constant_ids=False
+    )
     table = OpTable("what LiteRT.js 2.5 loads", variables=False, runs_own=True)
     hints = (
         Hint("", "variable tensors", f"{_WEB}: recurrent layers stay loops"),
@@ -42,6 +44,7 @@ class Web(Target):
         Hint("", "type FLOAT64|type COMPLEX128", "convert with --dtypes narrow"),
         Hint("", "type (B?FLOAT16)", "convert with --dtypes widen"),
         Hint("", "type STRING", "leave texts to JavaScript: give the model ids"),
+        Hint("", "Unable to parse bc coord", f"{_WEB}: GATHER by constants gets computed ids"),
         Hint("", "fixed sizes|ranked tensor type", "convert with --batch 1, or --shape for what else is open"),
         Hint("WHILE", "", f"{_WEB} --target gpu: loops are unrolled where their steps are known"),
         *(hint._replace(text=hint.text.replace("--target gpu", "--target web")) for hint in Gpu.hints),

@@ -27,7 +27,7 @@ _STEPS_OF_STAGES = {
         keep-generators, fold-float64, narrow-float64, hoist-projections, unroll-loops, read-reversed,
         pair-fake-quantization, rewrite-before-lowering, cut-constants, place-weights, keep-zero-operands, lower,
         type-results, check-pairs, expand-powers, fold-constants, fold-weights, multiply-matrices,
-        cancel-layout-changes, copy-branch-results, emit-composite-ops, prepare-shapes, plain-signatures,
+        cancel-layout-changes, copy-branch-results, emit-composite-ops, prepare-shapes, plain-signatures, compute-ids,
         initialize-states, defer-branches, fill-buffers, drop-loop-variables, outline-loops, decompose-ops,
         merge-handles, separate-activations, keep-copies, separate-reads, check-constants, emit-custom-ops,
         complex-pairs, type-static-shapes, unpack-reversals, emit-equal-ops, flatten-ids, plain-slices,

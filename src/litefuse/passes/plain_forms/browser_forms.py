@@ -1,4 +1,4 @@
-"""Inputs and outputs of the dtypes that JavaScript has arrays of."""
+"""Forms for LiteRT.js: inputs and outputs of dtypes that JavaScript has arrays of, and computed ids."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 
 from litefuse.errors import ConversionError
 from litefuse.ir.call_graph import functions, terminator_of, update_function_type
-from litefuse.ir.constants import stored
+from litefuse.ir.constants import CONSTANTS, pseudo_constant, stored
 from litefuse.ir.importer import EntryPoint
+from litefuse.ir.litert_ops import int32_vector
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
+from litefuse.ir.passes import module_pass, visit_ops
 from litefuse.support.report.entries import RetypedReport
 
 # The names of the dtypes that are replaced, and of those in their place, by MLIR's name.
@@ -106,3 +108,25 @@ def _narrowed(value: ir.Value, kind: ir.RankedTensorType, where: str) -> ir.Valu
         value.set_type(kind)
         return value
     return create_value("tfl.cast", kind, [value])
+
+
+@module_pass
+def compute_ids(module: ir.Module) -> bool:
+    """Gathers from computed tables by computed ids::
+
+        %y = tfl.gather(%table : tensor<9x8xf32>, [3, 0])
+        -->  %y = tfl.gather(%table, tfl.reshape([[3, 0]], [2]))
+
+    LiteRT.js does not compile the others for WebGPU.
+    """
+    return visit_ops(module, {"tfl.gather": _by_computed_ids})
+
+
+def _by_computed_ids(op: ir.OpView) -> bool:
+    table, ids = op.operands
+    elements = stored(ids)
+    if producer(table, *CONSTANTS) is not None or elements is None or ir.RankedTensorType(ids.type).rank != 1:
+        return False
+    row = pseudo_constant(ir.DenseElementsAttr.get(np.array(elements)[np.newaxis]))
+    op.operands[1] = create_value("tfl.reshape", ids.type, [row, int32_vector(ir.RankedTensorType(ids.type).shape)])
+    return True
