@@ -183,9 +183,11 @@ def test_other_vendors_are_asked_only_by_name(tmp_path: Path) -> None:
 def test_the_sdk_of_a_vendor_is_a_folder(tmp_path: Path) -> None:
     with pytest.raises(litefuse.LitefuseError, match=r"'qualcomm' has no variant .*: the folder .* does not exist"):
         litefuse.check(dense(), f"qualcomm:{tmp_path / 'none'}")
-    (report,) = litefuse.check(dense(), f"qualcomm:SM8650:{tmp_path}").reports
-    assert report.verdict == "unknown"
-    assert "libQnn" in report.missing
+    lacking = {"qualcomm:SM8650": "libQnn", "google-tensor": "liblitert_plugin_compiler", "mediatek": "NeuronAdapter"}
+    reports = litefuse.check(dense(), [f"{name}:{tmp_path}" for name in lacking]).reports
+    for report, library in zip(reports, lacking.values(), strict=True):
+        assert report.verdict == "unknown"
+        assert library in report.missing
     assert find_target(f"qualcomm:SM8650:{tmp_path}").traits.dynamic is False
 
 

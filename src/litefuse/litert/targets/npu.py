@@ -25,9 +25,13 @@ _COMPILER = "tools/apply_plugin_main"
 _COMPILED = "DISPATCH_OP"
 
 _NO_OP = re.compile(r"op type (?P<number>\d+) is not supported")
-_NO_LIBRARY = re.compile(r"(?P<reason>\S+\.so\S*: (?:cannot open shared|undefined symbol)[^\n]*?)\.?$", re.MULTILINE)
+_NO_LIBRARY = re.compile(
+    r"\S+\.so\S*: (?:cannot open shared object file|undefined symbol)|Failed to load \w+ shared library"
+)
 _ERROR = re.compile(
-    r"^(?:ERROR: (?:\[[^\]]*\] )?|WARNING: \[\S*\] Model not supported: )(?P<reason>(?!ERROR: )\S.*)$", re.MULTILINE
+    r"^(?:ERROR: (?:\[[^\]]*\] )?|WARNING: \[\S*\] Model not supported: )"
+    r"(?P<lines>(?!ERROR: |\[)\S.*(?:\n(?!(?:ERROR|WARNING|INFO): |\[).+)*)",
+    re.MULTILINE,
 )
 _LEFT_OUT = "the plug-in leaves it to the CPU"
 
@@ -125,7 +129,7 @@ class Npu(Target):
         log = self._compile(question.model, made)
         Path(question.log).write_text(log)
         if lacks := _NO_LIBRARY.search(log):
-            return Answer(software(), unavailable=f"{lacks['reason']} ({self._how()})")
+            return Answer(software(), unavailable=f"{lacks[0]} ({self._how()})")
         if not made.is_file() or not made.stat().st_size:
             return Answer(software(), takes=False, refusals=(Refusal("", _told(log) or "it writes no file"),))
         compiled = Model(made.read_bytes())
@@ -235,6 +239,6 @@ GoogleTensor = partial(
 
 
 def _told(log: str) -> str:
-    """Returns the first error that is printed."""
+    """Returns the last line of the first error that is printed: those before it say where it comes from."""
     error = _ERROR.search(log)
-    return "" if error is None else error["reason"].strip()
+    return "" if error is None else error["lines"].splitlines()[-1].strip()
