@@ -13,7 +13,6 @@ from pathlib import Path
 
 from litefuse.errors import LitefuseError
 from litefuse.litert.runtime.litert_library import file_of_package
-from litefuse.litert.targets.litert import LiteRT
 from litefuse.litert.targets.op_table import OpTable
 from litefuse.litert.targets.openvino import OPENVINO_OPS, OpenVINO
 from litefuse.litert.targets.question import Answer, Question, Refusal
@@ -60,8 +59,13 @@ class Npu(Target):
         **flags: Options of the compiler.
     """
 
-    traits = LiteRT.traits._replace(
-        dynamic=False, loops=False, left_loops="the plug-in leaves them to the CPU", complex=False
+    traits = OpenVINO.traits._replace(
+        runtime="LiteRT's compiler",
+        dynamic=False,
+        loops=False,
+        left_loops="the plug-in leaves them to the CPU",
+        avoided=frozenset(),
+        keeps_masks=True,
     )
     table = OpTable("LiteRT's schema")
     hints = (
@@ -166,14 +170,11 @@ class Npu(Target):
 class IntelNpu(Npu):
     """Intel's plug-in, which has OpenVINO compile for a CPU what it takes, so that it runs anywhere."""
 
-    traits = OpenVINO.traits._replace(
-        runtime="Intel's plug-in for LiteRT's compiler",
-        dynamic=False,
-        loops=False,
-        left_loops=Npu.traits.left_loops,
+    traits = Npu.traits._replace(
         avoided=OpenVINO.traits.avoided
         | {"ADD_N", "ARG_MIN", "CEIL", "ELU", "FLOOR", "LOG_SOFTMAX", "NEG", "REDUCE_ANY", "REDUCE_MIN", "RELU6"}
         | {"SPLIT_V"},
+        keeps_masks=OpenVINO.traits.keeps_masks,
     )
     table = OPENVINO_OPS._replace(
         source="the list in Intel's plug-in of ai-edge-litert 2.3",
