@@ -142,6 +142,8 @@ def traits_of(name: str | Sequence[str]) -> TargetTraits:
 
 def takers(ops: Collection[str]) -> tuple[str, ...]:
     """Returns which of litefuse's own targets take a file with these ops of recurrent layers; none if all do."""
+    if not any(op.startswith("UNIDIRECTIONAL_") for op in ops):
+        return ()  # without their modules
     lacking = {name: traits_of(name).lacking.intersection(ops) for name in OWN}
     return tuple(name for name, of_target in lacking.items() if not of_target) if any(lacking.values()) else ()
 

@@ -209,7 +209,7 @@ class Quantization(Options):
 
     @property
     def allowed_error(self) -> float:
-        """The largest relative difference of outputs that is no error; infinite without any."""
+        """The largest relative difference of outputs that passes; infinite without any."""
         return math.inf if self.max_error is None else self.max_error
 
     @property
