@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from litefuse.errors import InterpreterError
+from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.report.sections import Section, count_of, time_text
 from litefuse.tools.benchmarking.benchmark_sections import machine_rows
 from litefuse.tools.benchmarking.calls import Resident, growth
@@ -50,7 +50,7 @@ def measure_engine(job: _Runs, announce: Callable[[str], None]) -> Benchmark:
     announce("measure")
     runs: list[Any] = []
     before, begun = Resident.now(reset=True), time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
+    with make_temporary_folder() as cache:
         backend = package.Backend.CPU(thread_count=job.threads)
         runner = package.Benchmark(str(job.bundle), backend, job.prompt, job.written, cache_dir=cache)
         while len(runs) < 2 or (len(runs) <= job.repeat and time.perf_counter() - begun < job.seconds):

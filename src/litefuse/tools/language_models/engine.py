@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 from litefuse.errors import EngineCrashError, InterpreterError, LitefuseError
 from litefuse.frontends.writer import describe_error
+from litefuse.support.files.temporary import make_temporary_folder
 from litefuse.support.processes.process import run_alone
 from litefuse.tools.language_models.bundle import INSTALL, read_bundle
 
@@ -89,7 +89,7 @@ def answer(job: EngineJob, announce: Callable[[str], None]) -> Answers:
     greedy = package.SamplerConfig(top_k=1, top_p=1.0, temperature=1.0, seed=0)
     answers, refused, context = Answers([], [], [], []), "", read_bundle(job.bundle).context
     # The engine keeps what it compiles in a folder: not beside the user's file.
-    with tempfile.TemporaryDirectory(prefix="litefuse-") as cache:
+    with make_temporary_folder() as cache:
         try:
             with package.Engine(str(job.bundle), backend=package.Backend.CPU(), cache_dir=cache) as engine:
                 announce("run the model")
