@@ -355,7 +355,7 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     assert not made.states_read
     if family != "bidirectional LSTM":
         return
-    # Microcontrollers have REVERSE_V2: each number is the same. All items get the scale of both layers at once.
+    # Microcontrollers have REVERSE_V2, through which the backward layer gets the scale of both layers.
     other = litefuse.convert(path, target="micro", **options)
     assert compiled(other.model_bytes, tmp_path).on_cpu == other.report.op_counts["REVERSE_V2"] == 2
     assert result.report.op_counts["QUANTIZE"] == other.report.op_counts["QUANTIZE"]
@@ -363,7 +363,7 @@ def test_npu(tensorflow: TensorFlow, tmp_path: Path, family: str) -> None:
     (given, found, _), (_, expected, _) = (run_integers(each.model_bytes, calls) for each in (result, other))
     micro = run_micro(result.model_bytes, given)
     for ours, theirs, each in zip(found, expected, micro, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1)
         assert np.abs(ours.astype(int) - each).max() <= 1
 
 

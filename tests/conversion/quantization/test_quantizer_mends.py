@@ -70,7 +70,7 @@ def test_biases_beyond_int32(tmp_path: Path, kind: str, form: Any, tolerance: fl
 
 
 def test_conversions_to_the_same_integers_are_one() -> None:
-    """Not those to others, nor those that the model returns, nor states."""
+    """Not those to others, nor those that the model returns, nor states; those to the integers that are there go."""
     graph = Graph()
     x = graph.input("x", [4])
     made = [
@@ -81,15 +81,17 @@ def test_conversions_to_the_same_integers_are_one() -> None:
     graph.tensors[state][0].isVariable = True
     for tensor in (state, *made):
         graph.builtin("QUANTIZE", [x], [tensor])
-    wide = [graph.tensor(f"wide_{number}", [4], np.int32) for number in range(3)]
-    for tensor, source in zip(wide, made, strict=False):
+    again = integers(graph, graph.tensor("again", [4], np.int8), 0.5)
+    graph.builtin("QUANTIZE", [made[0]], [again])
+    wide = [graph.tensor(f"wide_{number}", [4], np.int32) for number in range(4)]
+    for tensor, source in zip(wide, (*made[:3], again), strict=True):
         graph.builtin("CAST", [source], [tensor])
     graph.builtin("ADD_N", wide, [graph.output("y", [4], np.int32)])
     given = loaded(graph)
     assert share_conversions(given)
     assert ops_of(given, 0) == [
         *("QUANTIZE: x -> state", "QUANTIZE: x -> a", "QUANTIZE: x -> c", "QUANTIZE: x -> d"),
-        *("CAST: a -> wide_0", "CAST: c -> wide_2", "ADD_N: wide_0, wide_0, wide_2 -> y"),
+        *("CAST: a -> wide_0", "CAST: c -> wide_2", "ADD_N: wide_0, wide_0, wide_2, wide_0 -> y"),
     ]
     assert not share_conversions(given)
 

@@ -277,16 +277,19 @@ def _biases(graph: GraphEditor) -> Iterator[int]:
 
 
 def share_conversions(model: Any) -> bool:
-    """Makes the same integers of a tensor once, but states: litert-quantizer and litefuse make them op by op."""
+    """Makes the same integers of a tensor once, but states, and none of integers that are the same already.
+
+    litert-quantizer and litefuse make them op by op.
+    """
     changed = False
     for graph in editors_of(model):
         first: dict[Any, int] = {}
         for op in [op for op in graph.ops or () if graph.kind(op) in {"CAST", "QUANTIZE"}]:
-            result = int(op.outputs[0])
-            if graph.tensor(result).isVariable:  # the initial state of an LSTM, which writes another one there
+            source, result = int(op.inputs[0]), int(op.outputs[0])
+            if any(graph.tensor(index).isVariable for index in (source, result)):  # an LSTM writes another state there
                 continue
-            form = graph.kind(op), int(op.inputs[0]), dtype_of(graph.tensor(result)), graph.scale(result)
-            other = first.setdefault(form, result)
+            before, after = ((dtype_of(graph.tensor(index)), graph.scale(index)) for index in (source, result))
+            other = source if before == after else first.setdefault((graph.kind(op), source, *after), result)
             if other != result and not graph.is_output(result):
                 for reader in graph.consumers(result):
                     graph.replace_input(reader, result, other)
