@@ -314,6 +314,20 @@ func.func @chain(%x: tensor<2x6xf32>) -> (tensor<12xf32>, tensor<2x6xf32>) {
   %2 = "tfl.reshape"(%1, %c) : (tensor<12xf32>, tensor<2xi32>) -> tensor<2x6xf32>
   return %1, %2 : tensor<12xf32>, tensor<2x6xf32>
 }
+// What is in between goes.
+// CHECK-LABEL: func.func @between
+// CHECK-NOT: -> tensor<12xf32>
+// CHECK: "tfl.reshape"(%arg0, {{.*}}) : (tensor<2x6xf32>, tensor<2xi32>) -> tensor<3x4xf32>
+func.func @between(%x: tensor<2x6xf32>) -> tensor<3x4xf32> {
+  %a = "tfl.pseudo_const"() {value = dense<[2, 3, 2]> : tensor<3xi32>} : () -> tensor<3xi32>
+  %b = "tfl.pseudo_const"() {value = dense<12> : tensor<1xi32>} : () -> tensor<1xi32>
+  %c = "tfl.pseudo_const"() {value = dense<[3, 4]> : tensor<2xi32>} : () -> tensor<2xi32>
+  %0 = "tfl.reshape"(%x, %a) : (tensor<2x6xf32>, tensor<3xi32>) -> tensor<2x3x2xf32>
+  %1 = "tfl.reshape"(%0, %b) : (tensor<2x3x2xf32>, tensor<1xi32>) -> tensor<12xf32>
+  %2 = "tfl.reshape"(%1, %c) : (tensor<12xf32>, tensor<2xi32>) -> tensor<3x4xf32>
+  return %2 : tensor<3x4xf32>
+}
+
 // What is open, or reshaped once, stays.
 // CHECK-LABEL: func.func @others
 // CHECK-COUNT-2: "tfl.reshape"

@@ -61,8 +61,7 @@ def join_reshapes(module: ir.Module) -> bool:
     %2 = tfl.reshape(%1, [2, 6])                            %x in the place of %2
     """
     modified = False
-    reshapes = [op for op in all_operations(module) if op.name == "tfl.reshape"]
-    for op in reshapes:
+    for op in _reshapes(module):
         source = op.operands[0]
         while (inner := producer(source, "tfl.reshape")) is not None:
             source = inner.operands[0]
@@ -72,8 +71,12 @@ def join_reshapes(module: ir.Module) -> bool:
             shape = ir.RankedTensorType(op.results[0].type).shape
             op.results[0].replace_all_uses_with(reshaped(source, shape))
         modified = True
-    for op in reversed(reshapes):
+    for op in reversed(_reshapes(module)):  # those in between that are new, too
         if not is_used(op):
             op.erase()
             modified = True
     return modified
+
+
+def _reshapes(module: ir.Module) -> list[ir.OpView]:
+    return [op for op in all_operations(module) if op.name == "tfl.reshape"]
