@@ -18,9 +18,9 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -202,24 +202,25 @@ def measured(case: Path, form: str) -> dict[str, Any]:
 
 def _times_as_fast(ours: Path, stock: Path, case: Path) -> float:
     """Returns the ratio of the seconds of stock's calls to ours, of the fastest tenth: others may use the processor."""
+    from benchmarks.process import seconds_in_turn
+
     from litefuse.litert.runtime.interpreter import Interpreter
 
-    calls, invocations = np.load(case / "calls.npz"), list[Any]()
-    seconds: tuple[list[float], list[float]] = ([], [])
+    calls, invocations = np.load(case / "calls.npz"), list[Callable[[], object]]()
     for path in (ours, stock):
         interpreter = Interpreter(path, num_threads=1)
         interpreter.get_signature_runner()(**{name: calls[name][0] for name in calls if name != "y"})
         invocations.append(interpreter.invoke)
-    count, until = _MOST_INVOCATIONS, time.perf_counter() + _SECONDS
-    while time.perf_counter() < until:
-        for invoke, taken in zip(invocations, seconds, strict=True):
-            begin = time.perf_counter()
-            for _ in range(count):
-                invoke()
-            taken.append((time.perf_counter() - begin) / count)
-        count = max(1, min(_MOST_INVOCATIONS, int(_LONG / seconds[0][0])))
-    first, other = (float(np.quantile(taken, 0.1)) for taken in seconds)
-    return other / first
+    (first, *_), _ = seconds_in_turn(invocations, 0.0)
+    count = max(1, min(_MOST_INVOCATIONS, int(_LONG / first)))
+    blocks = [partial(_repeat, invoke, count) for invoke in invocations]
+    seconds, of_stock = (float(np.quantile(taken, 0.1)) for taken in seconds_in_turn(blocks, _SECONDS))
+    return of_stock / seconds
+
+
+def _repeat(invoke: Callable[[], object], count: int) -> None:
+    for _ in range(count):
+        invoke()
 
 
 def described(path: Path, case: Path) -> dict[str, Any]:

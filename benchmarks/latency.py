@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from document import megabytes, milliseconds, paragraph, table
 from models import inputs_of
-from process import call
+from process import call, seconds_in_turn
 
 from conversion import CONVERTERS, command, make_model
 
@@ -74,13 +73,7 @@ def _compare(paths: Sequence[str]) -> dict[str, Any]:
         for input_name, value in inputs_of(details).items():
             interpreter.set_tensor(details[input_name]["index"], value)
         interpreters.append(interpreter)
-    taken: list[list[float]] = [[] for _ in paths]
-    begin = time.perf_counter()
-    while len(taken[0]) < 5 or (len(taken[0]) < _CALLS and time.perf_counter() - begin < _SECONDS):
-        for interpreter, each in zip(interpreters, taken, strict=True):
-            start = time.perf_counter()
-            interpreter.invoke()
-            each.append(time.perf_counter() - start)
+    taken = seconds_in_turn([interpreter.invoke for interpreter in interpreters], _SECONDS, least=5, most=_CALLS)
     return {
         converter: {
             "seconds": statistics.median(each[1:]),

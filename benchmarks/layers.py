@@ -11,14 +11,13 @@ import json
 import os
 import statistics
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from document import geometric_mean, milliseconds, paragraph, table
-from process import call
+from process import call, seconds_in_turn
 
 import litefuse
 
@@ -204,13 +203,7 @@ def _compare(paths: Sequence[str]) -> dict[str, float]:
         x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
         interpreter.set_tensor(details["index"], x)
         interpreters.append(interpreter)
-    taken: list[list[float]] = [[] for _ in paths]
-    begin = time.perf_counter()
-    while len(taken[0]) < _CALLS or time.perf_counter() - begin < _SECONDS:
-        for interpreter, each in zip(interpreters, taken, strict=True):
-            start = time.perf_counter()
-            interpreter.invoke()
-            each.append(time.perf_counter() - start)
+    taken = seconds_in_turn([interpreter.invoke for interpreter in interpreters], _SECONDS, least=_CALLS)
     ours, stock = (statistics.median(each[3:]) for each in taken)
     return {"litefuse": ours, "stock": stock}
 

@@ -1,9 +1,10 @@
-"""Measuring one process, and naming the machine it ran on."""
+"""Measuring one process, or calls in turn, and naming the machine they ran on."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import math
 import os
 import platform
 import resource
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,20 @@ def call(*command: str) -> str:
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)[-300:]} failed:\n{done.stderr[-4000:]}")
     return done.stdout
+
+
+def seconds_in_turn(
+    calls: Sequence[Callable[[], object]], seconds: float, *, least: int = 1, most: float = math.inf
+) -> list[list[float]]:
+    """Makes calls in turn for so many seconds; returns the seconds of each call of each."""
+    taken: list[list[float]] = [[] for _ in calls]
+    begin = time.perf_counter()
+    while len(taken[0]) < least or (len(taken[0]) < most and time.perf_counter() - begin < seconds):
+        for make_call, of_call in zip(calls, taken, strict=True):
+            start = time.perf_counter()
+            make_call()
+            of_call.append(time.perf_counter() - start)
+    return taken
 
 
 def _kill(root: Any) -> None:
