@@ -63,9 +63,9 @@ def test_device_model(tensorflow: TensorFlow, tmp_path: Path, model: Device) -> 
     result = litefuse.convert(path, target="ethos-u", checks=litefuse.Checks(targets=False), **options)
     given, found, numbers = run_integers(result.model_bytes, calls)
     for ours, micro in zip(found, run_micro(result.model_bytes, given) if runs else found, strict=True):
-        # XNNPACK rounds transposed convolutions otherwise; LiteRT's reference kernels give tflite-micro's numbers. A
-        # step of scores is more of what attention gives.
-        limits = {"TRANSPOSE_CONV": 8, "BATCH_MATMUL": 4}
+        # XNNPACK rounds transposed convolutions otherwise; LiteRT's reference kernels give tflite-micro's numbers. Of
+        # attention, they are as far apart as XNNPACK.
+        limits = {"TRANSPOSE_CONV": 8, "BATCH_MATMUL": 3}
         limit = max((most for op, most in limits.items() if op in result.report.op_counts), default=2)
         assert np.abs(ours.astype(int) - micro).max() <= limit
     for first, second in zip(found[::2], found[1::2], strict=True):

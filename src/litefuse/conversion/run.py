@@ -184,12 +184,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         others = required.of_names(LAYER_COMPOSITES, among=False)
         check_fused(others, composites, options.composites, findings.recognizers, findings.loops)
     known = _known_ops(saved_model, module) if options.chosen_ops else set[str]()
-    retyped: list[reports.RetypedReport] = []
-    lower_module(
-        module,
-        replace(lowering, naming=naming.passes(), retyped=retyped if target.plain_signatures else None),
-        steps.begin,
-    )
+    lower_module(module, replace(lowering, naming=naming.passes()), steps.begin)
     composites = (*composite_reports(as_lowered(findings.outcomes, module)), *uncalled, *naming.composites(module))
     log_composites(composites)
     if of_layers:
@@ -227,7 +222,7 @@ def _convert(job: ConversionJob, steps: Steps) -> Report:
         needless_custom_ops=tuple(sorted(options.chosen_ops - {*written.summary.custom_ops})),
         narrowed=(
             *_retyped(retyping, narrower=True),
-            *retyped,
+            *lowering.retyped,
             *(reports.RetypedReport("op", op, "float64", "float32", count) for op, count in lowering.narrowed.items()),
         ),
         widened=_retyped(retyping, narrower=False),

@@ -47,7 +47,7 @@ def model() -> Graph:
 def quantized(folder: Path, target: str) -> tuple[Path, Path, list[str]]:
     """Returns the model, its int8 form for a target, and the kinds of the form's ops."""
     before, after = saved(folder / "before.tflite", model()), folder / "after.tflite"
-    form = Path(folder / "form.tflite")
+    form = folder / "form.tflite"
     form.write_bytes(before.read_bytes())
     edit_file(form, lambda of_form: write_equal_ops(of_form, 8, (), traits_of(target)))
     quantize_model(form, after, "int8", take_samples(SAMPLES), traits=traits_of(target))

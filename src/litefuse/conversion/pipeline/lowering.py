@@ -95,7 +95,7 @@ class Lowering(Record):
         decomposed: Filled with the ops that are rewritten.
         emitted: Filled with the ops that become custom ops.
         narrowed: Filled with the ops of float64 that are computed in float32 without being asked, by their names.
-        retyped: Filled with the inputs and outputs that get dtypes which the target takes; None: they keep theirs.
+        retyped: Filled with the inputs and outputs that get dtypes which the target takes.
         initializers: Filled with the symbols of the functions that run before all else.
     """
 
@@ -113,7 +113,7 @@ class Lowering(Record):
     decomposed: list[Decomposed] = field(default_factory=list[Decomposed])
     emitted: list[CustomOpForm] = field(default_factory=list[CustomOpForm])
     narrowed: Counter[str] = field(default_factory=Counter[str])
-    retyped: list[RetypedReport] | None = None
+    retyped: list[RetypedReport] = field(default_factory=list["RetypedReport"])
     initializers: list[str] = field(default_factory=list[str])
 
 
@@ -227,7 +227,7 @@ def _plain_forms(lowering: Lowering) -> list[Pass]:
     from litefuse.passes.plain_forms.reshapes import join_reshapes
 
     others: list[Pass] = [
-        *([] if lowering.retyped is None else [PlainSignatures(lowering.entry_points, lowering.retyped)]),
+        *([PlainSignatures(lowering.entry_points, lowering.retyped)] if target.plain_signatures else []),
         *([unpack_reversals] if "REVERSE_V2" in target.avoided else []),
         *([EmitEqualOps(target.avoided)] if target.avoided else []),
         *([] if target.keeps_masks else [select_masks]),

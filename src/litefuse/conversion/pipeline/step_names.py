@@ -61,7 +61,6 @@ def _names() -> Iterable[str]:
         fake_quantization=NodesFound(),
         target=traits_of(tuple(OWN)),  # has the passes that any target needs
         unrolled=[],
-        retyped=[],
     )
     yield from ("read", "import", SetInputShapes.name, deferred.WithholdChosenOps.name)
     yield from _of(explicit_state())

@@ -235,7 +235,7 @@ def _biased(graph: GraphEditor) -> Iterator[tuple[Any, int]]:
 
 
 #: The positions of the biases of convolutions; their weights are the second operand.
-_BIASES = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3}
+_BIASES = {kind: place for kind, place in BIASES.items() if "CONV" in kind}
 
 
 def halve_biases(model: Any) -> bool:

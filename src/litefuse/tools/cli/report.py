@@ -120,7 +120,8 @@ def report(
     more = [read_node_data(file) for file in node_data]
 
     notes: list[str] = []
-    with opened_model(model) as (file, bundle), progress(f"Reporting on {model}") as on_step:
+    file, bundle = click.get_current_context().with_resource(opened_model(model))
+    with progress(f"Reporting on {model}") as on_step:
 
         def compared() -> Verification:
             from litefuse.conversion.verify.against_original import verify_model
@@ -172,8 +173,7 @@ def report(
         for note in notes:
             click.secho(printable(note), err=True, fg="yellow")
     if explorer and output is None:
-        with opened_model(model) as (file, _):
-            show_model(file, [*more, *data], port=port)
+        show_model(file, [*more, *data], port=port)
         return
     written = write_node_data(output, data) if explorer and output is not None else [page]
     wrote(*written)
