@@ -13,7 +13,7 @@ import pytest
 import litefuse
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source_of import source_of
-from tests.frontends.trained_for_integers import MODELS, check, data, network, train
+from tests.frontends.trained_for_integers import LOOPS, MODELS, check, check_loop, data, network, train, train_loop
 from tests.in_part import in_part
 from tests.tensorflow.checking import run_calls
 from tests.tensorflow.spoiled_models import spoiled
@@ -30,6 +30,72 @@ def trained(_: Any, name: str, folder: str) -> None:
 def test_files_have_the_outputs_of_the_trained_model(tensorflow: TensorFlow, tmp_path: Path, name: str) -> None:
     tensorflow.call(trained, name, str(tmp_path))
     check(tmp_path, name)
+
+
+def trained_loop(_: Any, name: str, folder: str) -> None:
+    train_loop(importlib.import_module("keras"), name, Path(folder))
+
+
+@pytest.mark.parametrize("name", in_part(LOOPS, 1))
+def test_loops_compute_in_integers(tensorflow: TensorFlow, tmp_path: Path, name: str) -> None:
+    tensorflow.call(trained_loop, name, str(tmp_path))
+    check_loop(tmp_path, name)
+
+
+def streaming(_: Any, folder: str) -> Any:
+    """A model of batch 1 with states in variables of its layers, what it gives in 200 calls, and the last range."""
+    keras: Any = importlib.import_module("keras")
+    layers, ops = keras.layers, keras.ops
+    keras.utils.set_random_seed(1)
+
+    class Window(layers.Layer):
+        """Convolves with what the last calls gave, and adds what was two calls ago, and the mean of all."""
+
+        def build(self, shape: Any) -> None:
+            channels = shape[-1]
+            self.conv = layers.Conv1D(6, 4, activation="relu")
+            self.conv.build((1, None, channels))
+            sizes = {"past": (1, 3, channels), "first": (1, 2, channels), "second": (1, 2, channels), "mean": (1, 6)}
+            for name, size in sizes.items():
+                setattr(self, name, self.add_weight(shape=size, initializer="zeros", trainable=False, name=name))
+
+        def call(self, x: Any) -> Any:
+            joined = ops.concatenate([self.past, x], axis=1)
+            self.past.assign(joined[:, -3:])
+            y = self.conv(joined)
+            z = ops.reshape(self.second, (1, -1))
+            self.second.assign(self.first)
+            self.first.assign(x)
+            self.mean.assign(self.mean.value * 0.9 + 0.1 * ops.mean(y, axis=1))
+            return ops.concatenate([ops.reshape(y, (1, -1)), z, self.mean], axis=-1)
+
+    x = keras.Input((2, 4), batch_size=1, name="x")
+    y = layers.Concatenate()([Window()(x), layers.GRU(6, stateful=True)(x)])
+    aware: Any = litefuse.quantization_aware(keras.Model(x, layers.Dense(3)(y)))
+    calls = np.random.default_rng(0).normal(size=(200, 1, 2, 4)).astype(np.float32)
+    aware.compile("adam", "mse", jit_compile=False)
+    aware.fit(calls[:, 0], 2 * calls[:, 0, 0, :3], batch_size=1, shuffle=False, verbose=0)
+    for variable in aware.non_trainable_variables:
+        if not variable.path.endswith(("/low", "/high")):
+            variable.assign(np.zeros(variable.shape))
+    source = source_of(aware)
+    assert source.write is not None
+    source.write(Path(folder))
+    outputs = np.concatenate([aware.predict_on_batch(call) for call in calls])
+    *_, last = aware.layers[-1].ranges
+    return calls, outputs, float(last.high - last.low) / 255
+
+
+def test_states_in_variables_are_integers(tensorflow: TensorFlow, tmp_path: Path) -> None:
+    calls, expected, step = tensorflow.call(streaming, str(tmp_path / "model"))
+    result = litefuse.convert(tmp_path / "model", quantize="qat")
+    assert result.report.quantization is not None
+    assert result.report.quantization.floats == ()
+    outputs = run_calls(result.model_bytes, [("serving_default", {"x": call}) for call in calls])
+    errors = np.abs(np.concatenate([next(iter(output.values())) for output in outputs]) - expected)
+    assert errors.max() < 5.01 * step
+    assert errors[100:].mean() < 0.6 * step, "it does not grow"
+    assert np.ptp(expected) > 40 * step
 
 
 def wrong_range(_: Any, folder: str) -> Any:
@@ -115,7 +181,9 @@ def options(_: Any, folder: str) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         litefuse.quantization_aware(
-            keras.Sequential([keras.Input((6, 4)), layers.GRU(3, name="memory"), layers.Dense(2, name="head")])
+            keras.Sequential(
+                [keras.Input((6, 4)), layers.GRU(3, recurrent_dropout=0.5, name="memory"), layers.Dense(2)]
+            )
         )
     lines += [str(warning.message) for warning in caught if "floats" in str(warning.message)]
     x, labels = data((12, 12, 1), 64, seed=1)

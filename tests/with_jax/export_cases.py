@@ -151,6 +151,13 @@ def main() -> None:
 
     print("two inputs of one length:", keras_cases())
 
+    def stateful() -> None:
+        keras: Any = importlib.import_module("keras")
+        x = keras.Input((3, 2), batch_size=1)
+        litefuse.convert(keras.Model(x, keras.layers.GRU(2, dropout=0.5, stateful=True)(x)))
+
+    print("states:", found("which its program on JAX does not keep: the states of a recurrent layer", stateful))
+
     def twice(x: Any) -> Any:
         return {"a_b": x, "a": {"b": x}}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tests.frontends.trained_for_integers import train
+from tests.frontends.trained_for_integers import MODELS, train, train_loop
 from tests.with_jax.process import serve
 
 keras: Any = importlib.import_module("keras")
 
 if __name__ == "__main__":
-    serve(lambda name, folder: train(keras, name, folder))
+    serve(lambda name, folder: (train if name in MODELS else train_loop)(keras, name, folder))

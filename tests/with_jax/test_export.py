@@ -20,6 +20,7 @@ def test_in_a_process_with_jax() -> None:
         "for another platform: it was exported for tpu",
         "float64: export it in float32, without jax_enable_x64",
         "two inputs of one length: 0.0",
+        "states: which its program on JAX does not keep: the states of a recurrent layer",
         "same names: two of its values have the same name",
         "unknown call: code of JAX's own runtime",
         "annotated call: code of JAX's own runtime",

@@ -30,7 +30,7 @@ def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
         folder: The folder to write, which does not exist.
 
     Raises:
-        LitefuseError: The model does not define its inputs, or cannot be traced.
+        LitefuseError: The model does not define its inputs, cannot be traced, or assigns variables.
     """
     jax: Any = importlib.import_module("jax")
     export: Any = importlib.import_module("jax.export")
@@ -38,13 +38,18 @@ def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
     if not inputs:
         raise LitefuseError("the model keeps no record of the shapes of its inputs", hint=_WRAP)
     structure = inputs[0] if type(model).__name__ == "Sequential" else model.input
-    weights = [
-        [variable.value for variable in variables]
-        for variables in (model.trainable_variables, model.non_trainable_variables)
-    ]
+    before = {id(variable): variable.value for variable in model.variables}
+    paths = {id(variable): variable.path for variable in model.variables}
+    assigned: dict[str, None] = {}
 
     def call(*values: Any) -> Any:
-        outputs, _ = model.stateless_call(*weights, keras.tree.pack_sequence_as(structure, values), training=False)
+        mapping = [(variable, before[id(variable)]) for variable in model.variables]
+        with keras.StatelessScope(state_mapping=mapping) as scope:
+            outputs = model(keras.tree.pack_sequence_as(structure, values), training=False)
+        for key, value in scope.state_mapping.items():
+            path = paths.get(key, "the states of a recurrent layer")  # which Keras does not list
+            if value is not before.get(key) and not path.endswith("seed_generator_state"):
+                assigned[path] = None
         return outputs
 
     function = jax.jit(call)
@@ -53,6 +58,12 @@ def write_keras_model_on_jax(keras: Any, model: Any, folder: Path) -> None:
             exported = export.export(function, platforms=["cpu"])(*_specs(jax, export, inputs, shared=True))
         except Exception:  # noqa: BLE001  layers raise any exception
             exported = export.export(function, platforms=["cpu"])(*_specs(jax, export, inputs, shared=False))
+    if assigned:
+        raise LitefuseError(
+            f"the model assigns variables, which its program on JAX does not keep: {', '.join(assigned)}",
+            hint="Save it with model.save('model.keras') and convert that file, which is loaded on TensorFlow; or pass "
+            "the states as inputs and outputs.",
+        )
     write_exported(exported, folder, inputs=[tensor.name for tensor in inputs])
 
 

@@ -74,6 +74,14 @@ def int32_constant(values: int | Sequence[int]) -> ir.Value:
     return tensor_constant(ir.DenseElementsAttr.get(np.array(values, np.int32)))
 
 
+def comes_from_constant(value: ir.Value) -> bool:
+    """Whether a value is a constant, perhaps behind QUANTIZE and DEQUANTIZE or an op that moves its elements."""
+    moving = ("tfl.dequantize", "tfl.quantize", "tfl.reshape", "tfl.reverse_v2", "tfl.transpose")
+    while (owner := producer(value, *CONSTANTS, *moving)) is not None and owner.operands:
+        value = owner.operands[0]
+    return owner is not None
+
+
 def tensor_constant(elements: ir.DenseElementsAttr) -> ir.Value:
     """Emits ``tf.Const`` at the current insertion point and location."""
     return ir.Operation.create("tf.Const", [elements.type], [], {"value": elements}).result

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from litefuse.conversion.quantization.calibration import Ranges
 from litefuse.conversion.quantization.float_ops import BIASES
-from litefuse.conversion.quantization.integer_rules import MOVING
+from litefuse.conversion.quantization.integer_rules import MOVING, Moving
 from litefuse.conversion.quantization.moved_constants import constant_integers
 from litefuse.conversion.quantization.recurrent.needless_conversions import drop_unused, join_integers
 from litefuse.conversion.quantization.recurrent.quantized_forms import scale_of
@@ -165,10 +165,141 @@ def make_loops_integer(model: Any, bodies: Collection[int], ranges: Ranges, bits
         Whether it changed.
     """
     graphs = editors_of(model)
+    return _carry_integers(model, bodies, bits, lambda number: _carried(graphs[number], ranges, bits))
+
+
+def make_trained_loops_integer(model: Any) -> bool:
+    """Has loops carry int8 where their bodies give nothing else, as training for integers has them.
+
+    What they carry is rounded nowhere but where they start; there, the body would have rounded it itself.
+
+    Args:
+        model: A model whose ops compute in int8, as the schema's objects.
+
+    Returns:
+        Whether it changed.
+    """
+    graphs = editors_of(model)
+    loops = [op for graph in graphs for op in graph.ops or () if graph.kind(op) == "WHILE"]
+    bodies = dict.fromkeys(int(op.builtinOptions.bodySubgraphIndex) for op in loops)
+    if not _carry_integers(model, bodies, 8, lambda number: _given_integers(graphs, number)):
+        return False
+    for number, graph in enumerate(editors_of(model)):
+        _move_integers(graph)
+        join_integers(graph)
+        if number in bodies:
+            _give_sources(graph)
+    drop_unused(model)
+    return True
+
+
+def _given_integers(graphs: list[GraphEditor], number: int) -> dict[int, Scale]:
+    """Returns the places of the values that a body makes of int8 without rounding them again, with their scales."""
+    body = graphs[number]
+    places, taken = _real_places(body), [int(index) for index in body.graph.inputs]
+    same = {place for place in places if taken[place] == int(body.graph.outputs[place])}
+    operands = [(outer, op.inputs) for outer, op in _loops(graphs, {number})]
+    zeros = {place for place in same if all(_is_zero(outer, int(inputs[place])) for outer, inputs in operands)}
+    scales: dict[int, Scale] = {}
+    for _ in places:  # a value may be made of what is carried at another place
+        known = {taken[place]: scales.get(place) for place in {*scales, *zeros}}
+        for place in places:
+            takers = [*body.consumers(taken[place])]
+            rounded = {body.scale(int(op.outputs[0])) for op in takers if body.kind(op) == "QUANTIZE"}
+            sources: set[int] = set()
+            if place in same:
+                scale = next(iter(rounded)) if len(takers) == len(rounded) == 1 else None
+            else:
+                scale, sources = _scale_given(body, place, known)
+            if scale is not None and rounded <= {scale}:
+                scales[place] = scale
+                scales |= {other: scale for other in zeros - scales.keys() if taken[other] in sources}
+    return scales
+
+
+def _is_zero(graph: GraphEditor, index: int) -> bool:
+    """Whether all numbers of a tensor are zeros, which the integers of any scale represent."""
+    maker = graph.producer(index)
+    if maker is not None and graph.kind(maker) in {"BROADCAST_TO", "FILL"}:
+        index = int(maker.inputs[1 if graph.kind(maker) == "FILL" else 0])
+    constant = graph.constant(index)
+    return constant is not None and not constant.any()
+
+
+def _scale_given(body: GraphEditor, place: int, known: Mapping[int, Scale | None]) -> tuple[Scale | None, set[int]]:
+    """Returns the scale of the integers that a body moves to give a value, and what it moves.
+
+    Args:
+        body: The body.
+        place: The place of the value; what the body takes there may be moved, too.
+        known: The scales of what it takes at other places; None for zeros, which have none yet.
+    """
+    own, pending = int(body.graph.inputs[place]), [int(body.graph.outputs[place])]
+    scales, seen = set[Scale | None](), set[int]()
+    while pending:
+        index = pending.pop()
+        maker = body.producer(index)
+        if index in seen or index == own or body.constant(index) is not None:
+            continue
+        seen.add(index)
+        moving = None if maker is None else MOVING.get(body.kind(maker))
+        if index in known:
+            scales.add(known[index])
+        elif maker is not None and body.kind(maker) == "DEQUANTIZE" and body.is_type(int(maker.inputs[0]), "int8"):
+            scales.add(body.scale(int(maker.inputs[0])))
+        elif maker is not None and moving is not None and _keeps(body, maker, moving):
+            pending += map(int, maker.inputs[moving.operands])
+        else:
+            return None, set()
+    scales.discard(None)
+    return (scales.pop() if len(scales) == 1 else None), seen
+
+
+def _keeps(graph: GraphEditor, op: Any, moving: Moving) -> bool:
+    """Whether an op makes no other numbers than it takes."""
+    return moving.handed_on in {"all", "parts"} or graph.kind(op) in _JOINING
+
+
+def _move_integers(graph: GraphEditor) -> None:
+    """Has ops move integers in the place of what is made of them::
+
+    %f = dequantize(%q)                 %r = select(%mask, %q, %0)
+    %y = select(%mask, %f, %0)   -->    %y = dequantize(%r)
+    """
+    for op in [*(graph.ops or ())]:
+        moving = MOVING.get(graph.kind(op))
+        if moving is None or not _keeps(graph, op, moving):
+            continue
+        places = range(len(op.inputs))[moving.operands]
+        makers = {place: graph.producer(int(op.inputs[place])) for place in places}
+        sources = {
+            place: int(maker.inputs[0])
+            for place, maker in makers.items()
+            if maker is not None and graph.kind(maker) == "DEQUANTIZE" and graph.is_type(int(maker.inputs[0]), "int8")
+        }
+        scales = {graph.scale(source) for source in sources.values()}
+        scale = scales.pop() if len(scales) == 1 else None
+        for place in places:
+            if scale is not None and place not in sources:
+                integers = constant_integers(graph, int(op.inputs[place]), scale, "int8")
+                if integers is None:
+                    break
+                sources[place] = graph.add_constant(f"{graph.name(int(op.inputs[place]))}_int8", integers, scale)
+        if scale is None or len(sources) < len(places):
+            continue
+        op.inputs = [sources.get(place, int(operand)) for place, operand in enumerate(op.inputs)]
+        results = [int(result) for result in op.outputs]
+        op.outputs = [_dequantized(graph, graph.after(op), result, scale, 8) for result in results]
+
+
+def _carry_integers(
+    model: Any, bodies: Collection[int], bits: int, scales_in: Callable[[int], Mapping[int, Scale]]
+) -> bool:
+    graphs = editors_of(model)
     changed, conditions = False, set[int]()
     for number in _inner_first(graphs, bodies):
         body = graphs[number]
-        scales = _carried(body, ranges, bits)
+        scales = scales_in(number)
         changed = changed or bool(scales)
         for outer, op in _loops(graphs, {number}):
             op.inputs, op.outputs = [*map(int, op.inputs)], [*map(int, op.outputs)]

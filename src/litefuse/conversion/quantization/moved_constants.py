@@ -18,7 +18,7 @@ from litefuse.litert.export.editor import GraphEditor, Scale, editors_of
 from litefuse.litert.runtime.schema_objects import dtype_of
 
 # The ops that only move elements, and whose kernels do so with integers, and the position of what they move.
-_MOVED = {"EMBEDDING_LOOKUP": 1, "EXPAND_DIMS": 0, "FILL": 1, "REVERSE_V2": 0, "TILE": 0}
+_MOVED = {"BROADCAST_TO": 0, "EMBEDDING_LOOKUP": 1, "EXPAND_DIMS": 0, "FILL": 1, "REVERSE_V2": 0, "TILE": 0}
 _BLOCK_ROWS = 4096
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +16,9 @@ from litefuse.conversion.quantization.difference import (
     layer_differences,
 )
 from litefuse.conversion.quantization.float_ops import STATES, ops_by_kind
+from litefuse.conversion.quantization.integer_loops import make_trained_loops_integer
+from litefuse.conversion.quantization.integer_rules import MOVING
+from litefuse.conversion.quantization.moved_constants import move_integers
 from litefuse.conversion.quantization.states.integer_variables import make_variables_integer
 from litefuse.errors import LitefuseError
 from litefuse.ir.mlir import ir
@@ -72,13 +76,26 @@ def quantize_trained(
         run_passes(module, [IntegerOps(left, int4=int4), IntegerBoundary(integer_signatures)])
         write_model(module, weights, path)
         states: dict[str, str] = {}
-        edit_file(path, partial(make_variables_integer, bits=8, ranges={}, reasons=states))
+        variables = partial(make_variables_integer, bits=8, ranges={}, reasons=states)
+        edit_file(path, make_trained_loops_integer, variables, partial(move_integers, kept=()))
         difference = difference_on_random_inputs(floats, path)
         kinds, written = ops_by_kind(path, integer=True, reasons=states)
-        sizes = {f"node {op.name}": op.weights for op in written}
         inside = layer_differences(floats, path, calls_of_random_inputs(floats)) if layers else ()
-        ops = tuple(FloatOp(op.op, op.node, "float", op.reason, sizes.get(op.node, 0)) for op in left)
-        ops += tuple(op for op in written if op.name in states and op.op in STATES)
-        return floats.stat().st_size, difference._replace(kinds=kinds, floats=ops, layers=inside)
+        sizes = {f"node {op.name}": op.weights for op in written}
+        ops = [FloatOp(op.op, op.node, "float", op.reason, sizes.get(op.node, 0)) for op in _left_in(written, left)]
+        ops += [op for op in written if op.name in states and op.op in STATES]
+        return floats.stat().st_size, difference._replace(kinds=kinds, floats=tuple(ops), layers=inside)
     finally:
         floats.unlink(missing_ok=True)
+
+
+def _left_in(written: Sequence[FloatOp], left: Sequence[UncoveredOp]) -> Iterator[UncoveredOp]:
+    """Yields the ops of a module that are of floats in the file as well: those of loops may carry integers there."""
+    counts = Counter(op.op for op in written), Counter(op.op for op in left)
+    for op in left:
+        node = op.node.removeprefix("node ")
+        has_changed = (
+            op.op in {"BROADCAST_TO", "FILL", "READ_VARIABLE", "WHILE", *MOVING} and counts[0][op.op] < counts[1][op.op]
+        )
+        if not has_changed or any(other.op == op.op and other.name.startswith(node) for other in written):
+            yield op

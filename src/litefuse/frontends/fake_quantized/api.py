@@ -29,8 +29,9 @@ def quantization_aware(model: Any, *, keep_float: Iterable[str] = ()) -> Any:
     training changes both; clone the model first to keep it as it is. It is not compiled, and has none of the model's
     own ``train_step``.
 
-    Layers that compute otherwise in training, other than batch normalization and dropout, and recurrent layers
-    are computed in floats between rounded inputs and outputs; a warning names them.
+    States have a range as well: those of recurrent layers, in all steps of time, and variables that layers assign.
+    Layers that compute otherwise in training, other than batch normalization and dropout, are computed in floats
+    between rounded inputs and outputs; a warning names them.
 
     Args:
         model: A built model of Keras 3 on TensorFlow or JAX in float32: functional, Sequential or subclassed.

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from litefuse.frontends.fake_quantized import FAKE_QUANTIZATIONS
 from litefuse.frontends.fake_quantized.placement import placement_of
-from litefuse.frontends.fake_quantized.tracing import Step, Value, trace_model
+from litefuse.frontends.fake_quantized.tracing import Body, Step, Value, changed, trace_model
 from litefuse.frontends.keras_model import input_specs
 
 keras: Any = importlib.import_module("keras")
 ops: Any = keras.ops
 
+# What is told what a range rounds in training.
+_Observe: TypeAlias = Callable[[int, Any], None]
 # How far a range moves in each step of training towards the ends of the batch.
 _RATE = 0.01
 # The least range of a channel as a share of the largest: biases are int32 in its steps.
@@ -76,6 +78,7 @@ class MovingRange(keras.layers.Layer):
 
     def __init__(self, ends: tuple[float, float] | None) -> None:
         super().__init__()
+        self.supports_masking = True
         self.low, self.high = (
             self.add_weight(name=name, shape=(), initializer=keras.initializers.Constant(end), trainable=False)
             for name, end in zip(("low", "high"), ends or (0.0, 0.0), strict=True)
@@ -108,12 +111,12 @@ class QuantizationAware(keras.layers.Layer):
         self.model, self.keep_float = model, tuple(keep_float)
         args, _ = input_specs(keras.tree.map_structure, _symbolic, keras, model)
         self.symbolic_inputs = args if len(args) > 1 else args[0]
-        steps, args, results = trace_model(keras, model, args)
-        arguments, outputs = keras.tree.flatten(args), {*keras.tree.flatten(results)}
-        self.placement = placement_of(steps, arguments, outputs, self.keep_float)
+        trace = trace_model(keras, model, args)
+        arguments, results = keras.tree.flatten(trace.arguments), {*keras.tree.flatten(trace.results)}
+        self.placement = placement_of(trace, arguments, results, self.keep_float)
         self.ranges = [MovingRange(ends) for ends in self.placement.ranges]
         # Keras would track, and copy, lists and dictionaries.
-        self._traced = lambda: (steps, arguments, results)
+        self._traced = lambda: (trace, arguments)
         self.built = True
 
     @property
@@ -122,33 +125,90 @@ class QuantizationAware(keras.layers.Layer):
         return [metric for layer in self.model.layers for metric in layer.metrics]
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
-        steps, arguments, outputs = self._traced()
-        values: dict[Value, Any] = {}
-        for value, x in zip(arguments, keras.tree.flatten(inputs), strict=True):
-            values[value] = self._rounded(value, x, training)
+        trace, arguments = self._traced()
+        observe = self._observe if training else None
+        given = zip(arguments, keras.tree.flatten(inputs), strict=True)
+        values = {value: self._rounded(value, x, observe) for value, x in given}
+        for state, _ in trace.assigned:
+            values[state] = self._rounded(state, ops.convert_to_tensor(state.tensor), None)
+        self._compute(trace.steps, values, training, observe)
+        for state, new in trace.assigned:
+            state.tensor.assign(values[new])
+        return keras.tree.map_structure(partial(self._argument, None, values), trace.results)
+
+    def _observe(self, grid: int, x: Any) -> None:
+        self.ranges[grid].observe(x)
+
+    def _compute(
+        self, steps: Sequence[Step], values: dict[Value, Any], training: bool | None, observe: _Observe | None
+    ) -> None:
+        """Adds the results of calls to the values; what they round is observed first."""
         for step in steps:
             argument = partial(self._argument, step, values)
             args, kwargs = keras.tree.map_structure(argument, (list(step.args), dict(step.kwargs)))
             if step in self.placement.products:
                 results = self._normalized(step, *args, training=training)
+            elif step.body is not None:
+                layer: Any = step.function
+                masks = {} if training else {"dropout": 0.0}  # which would count the random numbers
+                inner_loop = partial(self._inner_loop, layer, step.body)
+                with changed(layer, inner_loop=inner_loop), changed(layer.cell, **masks):
+                    results = step.function(*args, **kwargs, training=training)
             else:
                 results = step.function(*args, **kwargs, **({"training": training} if step.takes_training else {}))
             for value, x in zip(step.outputs, keras.tree.flatten(results), strict=True):
-                values[value] = self._rounded(value, x, training)
-        return keras.tree.map_structure(partial(self._argument, None, values), outputs)
+                values[value] = self._rounded(value, x, observe)
 
-    def _rounded(self, value: Value, x: Any, training: bool | None) -> Any:
+    def _rounded(self, value: Value, x: Any, observe: _Observe | None) -> Any:
         if value not in self.placement.rounded:
             return x
-        grid = self.ranges[self.placement.grids[value]]
-        if training and self.placement.rounded[value]:
-            grid.observe(x)
-        return grid(x)
+        grid = self.placement.grids[value]
+        if observe is not None and self.placement.rounded[value]:
+            observe(grid, x)
+        return self.ranges[grid](x)
+
+    def _inner_loop(
+        self, layer: Any, body: Body, sequences: Any, initial_state: Any, mask: Any = None, training: bool | None = None
+    ) -> tuple[Any, Any, list[Any]]:
+        """Computes the steps of time of a recurrent layer, as its own ``inner_loop`` does without rounding."""
+        mask = next(iter(keras.tree.flatten(mask)), None)
+        if training and getattr(layer.cell, "dropout", 0):
+            kept = layer.cell.get_dropout_mask(sequences[:, 0])
+            sequences = sequences * ops.expand_dims(kept[0] if isinstance(kept, list) else kept, 1)
+        observed = self.placement.observed_in(body) if training else []
+        # Variables cannot be assigned in a loop, so it carries the ends that each element of the batch has reached;
+        # behind the first state, since Keras takes the first, and the last of stacked cells, for outputs.
+        zeros = ops.zeros_like(ops.reshape(sequences[:, 0], (ops.shape(sequences)[0], -1))[:, :1])
+        ends = dict.fromkeys(observed, (zeros, zeros))
+        behind = 1 + 2 * len(ends)
+
+        def cell(x: Any, carried: Sequence[Any], **_: Any) -> tuple[Any, list[Any]]:
+            states = [carried[0], *carried[behind:]]
+            reached = dict(zip(observed, zip(carried[1:behind:2], carried[2:behind:2], strict=True), strict=True))
+
+            def observe(grid: int, x: Any) -> None:
+                axes = tuple(range(1, len(x.shape)))
+                low, high = (ops.reshape(end(ops.stop_gradient(x), axis=axes), (-1, 1)) for end in (ops.min, ops.max))
+                reached[grid] = ops.minimum(reached[grid][0], low), ops.maximum(reached[grid][1], high)
+
+            taken = zip(body.arguments, [x, *keras.tree.flatten(states)], strict=True)
+            values = {value: self._rounded(value, x, None) for value, x in taken}
+            self._compute(body.steps, values, training=False, observe=observe if training else None)
+            output, *new_states = (values[value] for value in body.results)
+            new_states = keras.tree.pack_sequence_as(states, new_states)
+            return output, [new_states[0], *(end for both in reached.values() for end in both), *new_states[1:]]
+
+        states = [initial_state[0], *(end for both in ends.values() for end in both), *initial_state[1:]]
+        with changed(layer, cell=cell):
+            last, outputs, states = keras.layers.RNN.inner_loop(layer, sequences, states, mask, training)
+        for grid, low, high in zip(observed, states[1:behind:2], states[2:behind:2], strict=True):
+            self._observe(grid, ops.concatenate([low, high]))
+        return last, outputs, [states[0], *states[behind:]]
 
     def _argument(self, step: Step | None, values: Mapping[Value, Any], leaf: Any) -> Any:
         if not isinstance(leaf, Value):
             return leaf
-        x, weights = leaf.tensor if leaf.is_variable else values[leaf], self.placement.weights
+        x, weights = values.get(leaf, leaf.tensor), self.placement.weights
         return x if step is None or (step, leaf) not in weights else quantized_weights(x, weights[step, leaf])
 
     def _normalized(self, step: Step, x: Any, *, training: bool | None) -> Any:

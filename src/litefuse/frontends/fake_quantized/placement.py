@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from litefuse.frontends.fake_quantized.tracing import Step, Value
+from litefuse.frontends.fake_quantized.tracing import Body, Step, Trace, Value
 
 # Products with weights, their last argument.
 _PRODUCTS = frozenset({"Conv", "ConvTranspose", "DepthwiseConv", "Einsum", "Matmul"})
@@ -18,7 +18,7 @@ _CLIPPING = frozenset({"Clip", "ReLU", "Relu", "Relu6"})
 # Ops that average in the steps of their operand.
 _AVERAGES = frozenset({"AveragePool"})
 # Ops whose operands have one range, that of the result.
-_JOINING = frozenset({"Concatenate", "Maximum", "Minimum", "Stack"})
+_JOINING = frozenset({"Concatenate", "Maximum", "Minimum", "Stack", "Where"})
 # Ops that keep the steps of their operand.
 _SAME = frozenset(
     {
@@ -53,6 +53,7 @@ class Placement:
         rounded: The values that are rounded when they have been computed, and whether they move their range.
         weights: The weights that a call rounds, and the axis from which on each element has a range of its own.
         products: The ranges of the products of normalizations that no product takes in.
+        states: The ranges of what states become.
         floats: The names of the calls that the integer form computes in floats.
         kept: The names of those that were to stay in floats.
     """
@@ -62,32 +63,41 @@ class Placement:
     rounded: dict[Value, bool] = field(default_factory=dict[Value, bool])
     weights: dict[tuple[Step, Value], int | None] = field(default_factory=dict[tuple[Step, Value], int | None])
     products: dict[Step, int] = field(default_factory=dict[Step, int])
+    states: dict[Value, int] = field(default_factory=dict[Value, int])
     floats: list[str] = field(default_factory=list[str])
     kept: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
+    def observed_in(self, body: Body) -> list[int]:
+        """Returns the ranges that move by what a recurrent layer computes in each step of time."""
+        values = [value for step in body.steps for value in step.outputs]
+        return sorted({self.grids[value] for value in values if self.rounded.get(value)})
+
 
 def placement_of(
-    steps: Sequence[Step], arguments: Collection[Value], results: Collection[Value], keep_float: Sequence[str]
+    trace: Trace, arguments: Collection[Value], results: Collection[Value], keep_float: Sequence[str]
 ) -> Placement:
     """Places fake quantization where litefuse's integer form has QUANTIZE, or the end of a fused op.
 
     Args:
-        steps: The calls of the model.
+        trace: The operations of the model.
         arguments: Its arguments.
         results: Its results.
         keep_float: Regular expressions of the names of calls that stay in floats.
     """
-    placing = _Placing(steps, results, keep_float)
+    results = {*results, *(new for _, new in trace.assigned)}
+    placing = _Placing(trace.steps, results, Placement(kept={pattern: [] for pattern in keep_float}))
     placing.round_all(arguments)
-    for step in steps:
+    placing.tie(trace.assigned)
+    for step in trace.steps:
         placing.place(step)
+    placing.tie(trace.assigned)
     return placing.placement
 
 
 class _Placing:
-    def __init__(self, steps: Sequence[Step], results: Collection[Value], keep_float: Sequence[str]) -> None:
-        self.placement = Placement(kept={pattern: [] for pattern in keep_float})
-        self._results = results
+    def __init__(self, steps: Sequence[Step], results: Collection[Value], placement: Placement) -> None:
+        self.placement = placement
+        self._steps, self._results = steps, results
         self._users: dict[Value, list[Step]] = {}
         for step in steps:
             for value in step.inputs:
@@ -117,13 +127,20 @@ class _Placing:
         extends = len(activations) == 1 and activations[0] in self._open
         product = (bool(weights) and step.kind in _PRODUCTS) or (extends and self._open[activations[0]])
         grids = {placement.grids.get(value) for value in activations}
-        if activations and len(grids) == 1 and (step.kind in _SAME or step.keeps_input):
+        joins_constants = step.kind in _JOINING and (bool(weights) or _has_number(step))
+        hands_on = (step.kind in _SAME and not joins_constants) or step.keeps_input
+        hands_on = hands_on and placement.states.keys().isdisjoint(results)
+        if activations and len(grids) == 1 and hands_on:
             grid = grids.pop()
             if grid is not None:
                 placement.grids.update(dict.fromkeys(results, grid))
                 placement.rounded.update(dict.fromkeys(results if step.kind in _AVERAGES else (), False))
-            return
+            if grid is not None or step.kind not in _JOINING:  # which defines the range of operands that have none
+                return
         if matching and not product:
+            return
+        if step.body is not None:
+            self._place_body(step, step.body, results)
             return
         if step.kind in _PRODUCTS or step.kind == "Take" or (step.kind in _ARITHMETIC and not extends):
             rounded = () if matching else weights
@@ -136,6 +153,39 @@ class _Placing:
             self._round(results[0], _FIXED[step.kind])
         elif step.kind != "Take" and not self._left_open(step, results[0], product=product):
             self.round_all(results)
+
+    def tie(self, states: Sequence[tuple[Value, Value]]) -> None:
+        """Gives states the range of what they become, in which they are rounded when they are read, too.
+
+        Before the calls are placed, what none of them hands on gets a range for that.
+        """
+        placement, handing_on = self.placement, _SAME - _JOINING
+        made_by = {value: step.kind for step in self._steps for value in step.outputs if step.kind not in handing_on}
+        pending = [(state, new) for state, new in states if new.is_activation]
+        for _ in states:  # one state may become what another one was
+            for state, new in pending:
+                if new in made_by and new not in placement.states:
+                    placement.states[new] = self._range(_FIXED.get(made_by[new]))
+                grid = placement.states.get(new, placement.grids.get(new))
+                if grid is not None:
+                    placement.grids[state], placement.rounded[state] = grid, False
+
+    def _place_body(self, step: Step, body: Body, results: Sequence[Value]) -> None:
+        """Rounds what a recurrent layer computes in each step of time; a state has one range in all of them."""
+        placement = self.placement
+        placing = _Placing(body.steps, body.results, placement)
+        (x, *states), (output, *new_states) = body.arguments, body.results
+        if (grid := placement.grids.get(step.inputs[0])) is not None:
+            placement.grids[x], placement.rounded[x] = grid, False
+        placing.tie([*zip(states, new_states, strict=True)])
+        for inner in body.steps:
+            placing.place(inner)
+        placing.tie([*zip(states, new_states, strict=True)])
+        # The layer gives its output, and the states if asked for.
+        for value, source in zip(results, (output, *new_states), strict=False):
+            grid = placement.states.get(source, placement.grids.get(source))
+            if grid is not None:
+                placement.grids[value], placement.rounded[value] = grid, False
 
     def _left_open(self, step: Step, result: Value, *, product: bool) -> bool:
         """Whether the only user of a result is fused with its op, or gives it the range of its own result."""
@@ -158,8 +208,14 @@ class _Placing:
         return len(self.placement.ranges) - 1
 
     def _round(self, value: Value, ends: tuple[float, float] | None = None) -> None:
-        self.placement.grids[value] = self._range(ends)
+        grid = self.placement.states.get(value)
+        self.placement.grids[value] = self._range(ends) if grid is None else grid
         self.placement.rounded[value] = ends is None
+
+
+def _has_number(step: Step) -> bool:
+    """Whether a number other than zero, which all ranges have, is among the arguments of a call."""
+    return step.kind == "Where" and any(isinstance(number, int | float) and number for number in step.args)
 
 
 def _clips(step: Step) -> bool:

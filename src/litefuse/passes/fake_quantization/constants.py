@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from litefuse.ir.constants import CONSTANTS, stored
+from litefuse.ir.constants import stored
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
 from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type, uniform_of
 
-_PAIR = ("tfl.dequantize", "tfl.quantize")
 _MOVING: Mapping[str, Callable[..., npt.NDArray[Any]]] = {
     "tfl.reshape": np.reshape,
     "tfl.reverse_v2": np.flip,
@@ -58,13 +57,6 @@ class _IntegerConstant(NamedTuple):
             raise NotCovered("the scales of a constant are not those of its output channels")
         points = tuple(int(zero) for zero in zeros.reshape(-1))
         return Uniform(tuple(float(scale) for scale in scales.reshape(-1)), points, axis, bits).simplified()
-
-
-def is_constant(value: ir.Value) -> bool:
-    """Whether a value is a constant, perhaps behind a pair or an op that moves its elements."""
-    while (owner := producer(value, *CONSTANTS, *_PAIR, *_MOVING)) is not None and owner.operands:
-        value = owner.operands[0]
-    return owner is not None
 
 
 def float_constant(value: ir.Value) -> npt.NDArray[np.float32] | None:

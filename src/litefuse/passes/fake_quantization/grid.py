@@ -64,6 +64,13 @@ class Uniform:
         """Returns the integers that represent numbers best, without bounds; of one scale only."""
         return np.rint(numbers.astype(np.float64) / self.scale).astype(np.int64) + self.zero_point
 
+    def holds(self, numbers: npt.NDArray[np.float32]) -> bool:
+        """Whether integers represent numbers exactly; of one scale only."""
+        integers = self.rounded(numbers) if np.isfinite(numbers).all() else None
+        if integers is None or (integers.size and (integers.min() < _LEAST or integers.max() > _MOST)):
+            return False
+        return bool(((integers - self.zero_point) * self.scale == numbers).all())
+
     def simplified(self) -> Uniform:
         """Returns the type with one scale if those of all channels are equal."""
         if self.axis is not None and len({*self.scales}) == len({*self.zero_points}) == 1:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_value
 from litefuse.ir.call_graph import defined_functions, nested_operations
-from litefuse.ir.constants import CONSTANTS, pseudo_constant
+from litefuse.ir.constants import CONSTANTS, comes_from_constant, pseudo_constant
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import func, ir, producer
 from litefuse.ir.op_creation import create_like, create_value
@@ -21,7 +21,6 @@ from litefuse.passes.fake_quantization.constants import (
     emitted,
     float_constant,
     integer_constant,
-    is_constant,
     quantized_bias,
 )
 from litefuse.passes.fake_quantization.grid import NotCovered, Uniform, quantized_type, uniform_of
@@ -31,6 +30,7 @@ from litefuse.passes.fake_quantization.kernels import AVERAGES, CHANNEL_AXES, FI
 _PAIR = frozenset({"tfl.dequantize", "tfl.quantize"})
 # Ops that may keep the scale of their operand where their result has none of its own.
 _CLIPPING = frozenset({"tfl.relu", "tfl.relu6", "tfl.relu_n1_to_1"})
+_EQUALITIES = frozenset({"tfl.equal", "tfl.not_equal"})
 _TERMINATORS = frozenset({"func.return", "tfl.yield"})
 _ERASED = _PAIR | CONSTANTS | {"tfl.reshape", "tfl.reverse_v2", "tfl.transpose"}
 
@@ -115,6 +115,8 @@ def _fold(op: ir.OpView, *, int4: bool) -> None:
     """
     if op.name == "tfl.quantize":
         _requantize(op)
+    elif op.name in _EQUALITIES:
+        _compare(op)
     elif op.name == "tfl.dequantize" or not any(map(is_float32, op.results)):
         return
     elif op.name in SAME:
@@ -126,7 +128,7 @@ def _fold(op: ir.OpView, *, int4: bool) -> None:
     elif op.name in RESCALING:
         result = _result_of(op)
         _replace(op, [_rescaled(op, index, result) for index in range(len(op.operands))], [result])
-    elif not is_constant(op.results[0]) and not op.name.startswith("func."):
+    elif not comes_from_constant(op.results[0]) and not op.name.startswith("func."):
         raise NotCovered("LiteRT's op has no int8 form that is used")
 
 
@@ -144,11 +146,32 @@ def _requantize(op: ir.OpView) -> None:
         op.operands[0] = value
 
 
+def _compare(op: ir.OpView) -> None:
+    """Has an op compare integers of one type, which are equal where the numbers are, as those of masks with zero."""
+    sources = [producer(value, "tfl.dequantize") for value in op.operands]
+    known = {None if source is None else uniform_of(source.operands[0].type) for source in sources} - {None}
+    uniform = known.pop() if len(known) == 1 else None
+    if uniform is None or uniform.axis is not None or uniform.bits != 8:
+        return
+    operands: list[ir.Value] = []
+    for value, source in zip(op.operands, sources, strict=True):
+        if source is not None:
+            operands.append(source.operands[0])
+            continue
+        numbers = float_constant(value)
+        if numbers is None or not uniform.holds(numbers):
+            return
+        with ir.InsertionPoint(op), op.location:
+            operands.append(emitted(uniform.rounded(numbers), uniform))
+    for index, operand in enumerate(operands):
+        op.operands[index] = operand
+
+
 def _keep_scale(op: ir.OpView) -> None:
     real = [index for index, value in enumerate(op.operands) if index >= SAME[op.name] and is_float32(value)]
-    if is_constant(op.results[0]):
+    if comes_from_constant(op.results[0]):
         return
-    known = [_uniform(op.operands[index]) for index in real if not is_constant(op.operands[index])]
+    known = [_uniform(op.operands[index]) for index in real if not comes_from_constant(op.operands[index])]
     if not known:  # a table, whose rows are taken
         tables = [integer_constant(op.operands[index]) for index in real]
         known = [table.uniform(None) for table in tables if table is not None]
@@ -169,7 +192,7 @@ def _keep_scale(op: ir.OpView) -> None:
 def _in_steps(op: ir.OpView, value: ir.Value, uniform: Uniform) -> ir.Value:
     """Returns a value in integers of a type; a constant is rounded."""
     source = producer(value, "tfl.dequantize")
-    if source is not None and uniform_of(source.operands[0].type) == uniform and not is_constant(value):
+    if source is not None and uniform_of(source.operands[0].type) == uniform and not comes_from_constant(value):
         return source.operands[0]
     numbers = float_constant(value)
     if numbers is None:
@@ -188,7 +211,9 @@ def _product(op: ir.OpView, *, int4: bool) -> tuple[list[ir.Value], list[Uniform
     weights = integer_constant(operands[kernel])
     if weights is None:
         raise NotCovered(
-            "its weights have no fake quantization" if is_constant(operands[kernel]) else "its weights are not constant"
+            "its weights have no fake quantization"
+            if comes_from_constant(operands[kernel])
+            else "its weights are not constant"
         )
     result = _result_of(op)
     uniform = weights.uniform(CHANNEL_AXES[op.name])

@@ -10,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from litefuse.ir.attributes import attribute_values
-from litefuse.ir.call_graph import all_operations
+from litefuse.ir.call_graph import (
+    all_operations,
+    callees_first,
+    calls_in,
+    function_symbol,
+    functions,
+    operations,
+    terminator_of,
+)
 from litefuse.ir.constants import tensor_constant, without_copies
 from litefuse.ir.locations import node_text
 from litefuse.ir.mlir import ir, producer
@@ -72,6 +80,7 @@ class PairFakeQuantization:
 
     def run(self, module: ir.Module) -> bool:
         before = self.nodes.pairs
+        _copy_into_loops(module)
         for op in [op for op in all_operations(module) if op.name in _GRIDS or op.name in _ROUNDINGS]:
             grid = _GRIDS.get(op.name)
             if grid is not None:
@@ -95,6 +104,31 @@ class PairFakeQuantization:
             return
         self.nodes.pairs += 1
         replace_op(op, [value])
+
+
+def _copy_into_loops(module: ir.Module) -> None:
+    """Gives the bodies of loops constants of their own in the place of those that loops hand them in each step.
+
+    Ranges and weights of JAX's models are handed to them.
+    """
+    by_symbol, calls = functions(module), calls_in(module)
+    for symbol in reversed(callees_first(by_symbol)):
+        for loop in [op for op in operations(by_symbol[symbol]) if op.name == "tf.While"]:
+            body = by_symbol[ir.FlatSymbolRefAttr(loop.attributes["body"]).value]
+            if len(calls[function_symbol(body)]) != 1:
+                continue
+            returned = terminator_of(body.entry_block).operands
+            for argument, result, operand in zip(body.arguments, returned, loop.operands, strict=True):
+                if without_copies(result) != argument or not is_float32(argument):
+                    continue
+                numbers = known_value(operand)
+                if numbers is None:
+                    continue
+                with ir.InsertionPoint.at_block_begin(body.entry_block), loop.location:
+                    copied = tensor_constant(
+                        ir.DenseElementsAttr.get(np.ascontiguousarray(numbers).reshape(numbers.shape))
+                    )
+                argument.replace_all_uses_except(copied, terminator_of(body.entry_block).operation)
 
 
 def _activation_pair(value: ir.Value, grid: Grid) -> ir.Value:
@@ -121,7 +155,7 @@ def _constant_pair(constant: npt.NDArray[np.float32], grid: Grid, op: ir.OpView)
     axis = _last_axis(shape, constant.shape[-1]) if grid.step.size > 1 else None
     numbers = (multiples * grid.step).astype(np.float32).reshape(shape)
     multiples = multiples.reshape(shape)
-    rounded = tensor_constant(ir.DenseElementsAttr.get(numbers))
+    rounded = tensor_constant(ir.DenseElementsAttr.get(np.ascontiguousarray(numbers).reshape(numbers.shape)))
     if _is_bias(op.results[0]):
         return rounded  # int32 in steps of the product
     uniform = grid.uniform(zero, axis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from litefuse.ir.constants import CONSTANTS, splat_number, stored
+from litefuse.ir.constants import comes_from_constant, splat_number, stored
 from litefuse.ir.litert_ops import arithmetic
 from litefuse.ir.mlir import ir, producer
 from litefuse.ir.op_creation import create_value
@@ -32,8 +32,11 @@ def _replace(op: ir.OpView) -> bool:
         return False
     turned = [_transposition(left), _transposition(right)]
     operands = [op.operands[0] if op is not None else value for op, value in zip(turned, (left, right), strict=True)]
-    constant = any(producer(operand, *CONSTANTS) is not None for operand in operands)
-    if not any(turned) or constant or not all(map(_is_matrix, (*operands, op.results[0]))):
+    if (
+        not any(turned)
+        or any(map(comes_from_constant, operands))
+        or not all(map(_is_matrix, (*operands, op.results[0])))
+    ):
         return False
     attributes = {"adj_x": turned[0] is not None, "adj_y": turned[1] is None}
     product = create_value("tfl.batch_matmul", op.results[0].type, operands, attributes)
