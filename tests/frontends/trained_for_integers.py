@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -125,10 +126,33 @@ def _with_state(layers: Any, x: Any) -> Any:
     return layers.Concatenate()([x, state])
 
 
+def _delayed(layers: Any, x: Any) -> Any:
+    ops: Any = importlib.import_module("keras").ops
+
+    class Cell(layers.Layer):
+        """Adds what it gave two steps ago: one state becomes what the other one was."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.state_size, self.output_size = [5, 5], 5
+            self.dense = layers.Dense(5, activation="hard_sigmoid")
+
+        def build(self, shape: Any) -> None:
+            self.dense.build((shape[0], shape[1] + 5))
+
+        def call(self, x: Any, states: Any) -> Any:
+            last, before = states
+            y = self.dense(ops.concatenate([x, last], axis=-1))
+            return y + before, [y, last]
+
+    return layers.RNN(Cell())(x)
+
+
 #: What a small model computes of sequences of 6 steps of 4 numbers, by a name.
 LOOPS: Mapping[str, Callable[[Any, Any], Any]] = {
     "backwards": lambda layers, x: layers.SimpleRNN(6, activation="relu", go_backwards=True)(x),
     "cells": lambda layers, x: layers.RNN([layers.GRUCell(6), layers.LSTMCell(5)])(x),
+    "delayed": _delayed,
     "images": lambda layers, x: layers.Flatten()(layers.ConvLSTM1D(3, 2)(layers.Reshape((6, 4, 1))(x))),
     "reset_before": lambda layers, x: layers.GRU(6, implementation=1, reset_after=False)(x),
     "unrolled": lambda layers, x: layers.LSTM(6, unroll=True, return_sequences=True)(x),

@@ -189,8 +189,19 @@ def make_trained_loops_integer(model: Any) -> bool:
         join_integers(graph)
         if number in bodies:
             _give_sources(graph)
+            _copy_carried(graph)
     drop_unused(model)
     return True
+
+
+def _copy_carried(body: GraphEditor) -> None:
+    """Has a body copy what it takes at one place and gives at another one: LiteRT would overwrite it before."""
+    for place, given in enumerate(body.graph.outputs):
+        if given in {int(index) for index in body.graph.inputs} - {int(body.graph.inputs[place])}:
+            name = f"{body.name(given)}_copied"
+            copy = body.add_tensor(name, body.shape(given), dtype_of(body.tensor(given)), body.scale(given))
+            body.add_op(None, "MAXIMUM", [given, given], [copy])
+            body.graph.outputs[place] = copy
 
 
 def _given_integers(graphs: list[GraphEditor], number: int) -> dict[int, Scale]:

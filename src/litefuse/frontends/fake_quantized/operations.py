@@ -36,6 +36,11 @@ def _divided(call: Any, ops: Any, _: Any, x: Any, divisor: Any) -> Any:
     return call("Multiply", ops.multiply, x, 1 / divisor) if isinstance(divisor, int | float) and divisor else None
 
 
+def _hard_sigmoid(call: Any, ops: Any, _: Any, x: Any) -> Any:
+    clipped = call("Relu6", ops.relu6, call("Add", ops.add, x, 3.0))
+    return call("Multiply", ops.multiply, clipped, 1 / 6)
+
+
 def _rescaled(call: Any, ops: Any, layer: Any, x: Any) -> Any:
     x = call("Cast", partial(ops.cast, dtype="float32"), x)
     return call("Add", ops.add, call("Multiply", ops.multiply, x, layer.scale), layer.offset)
@@ -70,6 +75,7 @@ REWRITTEN: Mapping[str, Rewriting] = {
     "ConvTranspose": _transposed,
     "Divide": _divided,
     "DotProductAttention": _attention,
+    "HardSigmoid": _hard_sigmoid,
     "Rescaling": _rescaled,
     "Reshape": _reshaped,
     "SeparableConv": _separable,
