@@ -18,7 +18,7 @@ import numpy.typing as npt
 from litefuse.conversion.quantization.litert_quantizer import not_run
 from litefuse.conversion.quantization.samples import Calls, Inputs
 from litefuse.errors import InterpreterError, LitefuseError
-from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs
+from litefuse.litert.inputs.model_inputs import LEVELS, OTHER_NUMBERS, Manner, ModelInputs, signatures_to_call
 from litefuse.litert.results.difference import movement
 from litefuse.litert.runtime.flatbuffer import content_of
 from litefuse.litert.runtime.interpreter import Interpreter, without_large_copies
@@ -107,7 +107,7 @@ def calls_of_random_inputs(before: Path) -> Calls:
 def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> tuple[Calls, list[_Outputs]]:
     """Draws calls of all signatures, more while outputs do not change; returns them with the model's outputs."""
     random = Random(0)
-    drawers = {key: inputs.drawer(key, random) for key in _called(before, inputs)}
+    drawers = {key: inputs.drawer(key, random) for key in signatures_to_call(before, inputs)}
     takes = _takes(before)
 
     def draw(key: str, manner: Manner) -> dict[str, npt.NDArray[Any]]:
@@ -124,28 +124,6 @@ def _drawn(before: Path, inputs: ModelInputs, size: int, limit: int | None) -> t
             expected = list(_outputs(before, more))
             calls = more
     return calls, expected
-
-
-def _called(before: Path, inputs: ModelInputs) -> list[str]:
-    """Returns the signatures to call: of a large model, whose calls take long, small ones that have all its weights."""
-    if not without_large_copies(before):
-        return list(inputs.signatures)
-    called: list[str] = []
-    known: set[int] = set()
-    with content_of(before) as content:
-        model = Model(content)
-        for key in sorted(inputs.signatures, key=lambda key: sum(map(_elements, inputs.signatures[key].values()))):
-            graph = model.graphs[model.signatures[key].graph if key else 0]
-            operands = {operand for op in graph.ops for operand in op.inputs if operand >= 0}
-            weights = {graph.buffer(index) for index in operands if graph.stored_bytes(index) >= _LARGE_BYTES}
-            if not called or weights - known or any(op.callees for op in graph.ops):
-                called.append(key)
-                known |= weights
-    return called
-
-
-def _elements(domain: Any) -> int:
-    return math.prod(size or 1 for size in domain.shape)
 
 
 def _takes(path: Path) -> dict[str, Any]:
@@ -197,8 +175,6 @@ def _has_states(path: Path) -> bool:
 
 # The sizes tried for dynamic dimensions other than the first: few image models, for example, take the smallest.
 _OPEN_SIZES = (1, 32, 224)
-# The bytes of a constant that is a weight, rather than sizes and the like.
-_LARGE_BYTES = 1 << 16
 # How much an output has to change, relative to its largest element.
 _LEAST_MOVEMENT = 1e-4
 # The exceptions of LiteRT when it rejects a model or a call.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from litefuse.conversion.verify.file_check import CHECK_FILE, KEEP, FileCall, FileCheckJob
 from litefuse.errors import FileCheckError, KernelError, LitefuseError, MissingKernelError
-from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs
+from litefuse.litert.inputs.model_inputs import LEVELS, Manner, ModelInputs, signatures_to_call
 from litefuse.litert.runtime.flatbuffer import content_of, shared_files
 from litefuse.litert.runtime.model_reader import Model, Op
 from litefuse.litert.runtime.transfer import unpickle_kernels
@@ -156,6 +156,8 @@ def check_job(job: FileCheckJob, announce: Callable[[str], None]) -> FileCall:
 def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
     """Loads a model and calls each of its signatures, with inputs drawn from the model.
 
+    Of a large model, those are prepared alone whose weights another signature of fewer inputs has.
+
     Sizes of dynamic dimensions are tried one after the other until the model runs with one. The kernels are the
     registered ones, litefuse's and those of plug-ins.
 
@@ -198,12 +200,12 @@ def check_written_file(path: Path, *, xnnpack: bool = True) -> FileCall:
 
 
 def _called(path: Path, *, xnnpack: bool) -> dict[str, dict[str, npt.NDArray[Any]]]:
-    """Calls each signature; returns the inputs of those that are quick, and with XNNPACK alone."""
+    """Calls signatures, and prepares others; returns the inputs of those that are quick, and with XNNPACK alone."""
     from litefuse.litert.runtime.interpreter import Interpreter, without_large_copies
 
     model = ModelInputs.of_file(path)
     options: dict[str, Any] = {"num_threads": os.cpu_count(), **without_large_copies(path, xnnpack=xnnpack)}
-    interpreter = Interpreter(path, **options)
+    interpreter, called = Interpreter(path, **options), signatures_to_call(path, model)
     quick: dict[str, dict[str, npt.NDArray[Any]]] = {}
     for key, domains in model.signatures.items():
         if unranked := sorted(model.unranked[key]):
@@ -217,7 +219,10 @@ def _called(path: Path, *, xnnpack: bool) -> dict[str, dict[str, npt.NDArray[Any
             inputs = model.drawer(key, Random(0)).draw(shapes, Manner(limit))
             try:
                 runner, begun = interpreter.get_signature_runner(key), time.perf_counter()
-                runner(**inputs)
+                if key in called:
+                    runner(**inputs)
+                else:
+                    interpreter.prepare_call(key, inputs)
                 if xnnpack and time.perf_counter() - begun < _QUICK:
                     quick[key] = inputs
                 break

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+from unittest.mock import patch
 
 from litefuse.errors import LitefuseError
 from litefuse.frontends.keras_code import custom_objects
@@ -120,12 +122,14 @@ def load_causal_lm(path: Path) -> Any:
     Raises:
         LitefuseError: A package is missing; it cannot be read, or has another model.
     """
+    keras = import_keras("keras", str(path))
     if is_keras_file(path):
         check_file(path)
         _import_hub(path)
-        model = load_model(path, (_HUB,), with_assets=True)
+        with _zeros_at_first(keras):
+            model = load_model(path, (_HUB,), with_assets=True)
     else:
-        hub, keras = _import_hub(path), import_keras("keras", str(path))
+        hub = _import_hub(path)
         if not (path / _CONFIGS[0]).is_file():
             raise LitefuseError("this is not a preset of Keras Hub: it lacks config.json", where=str(path))
         for name in _CONFIGS:
@@ -133,7 +137,8 @@ def load_causal_lm(path: Path) -> Any:
                 config = parse_config((path / name).read_bytes(), str(path / name))
                 check_config(config, str(path / name), _TRUST, custom_objects(keras, config, (_HUB,)))
         try:
-            model = hub.models.CausalLM.from_preset(str(path))
+            with _zeros_at_first(keras):
+                model = hub.models.CausalLM.from_preset(str(path))
         except Exception as error:  # Keras's readers and layers raise any exception
             raise LitefuseError(
                 f"Keras Hub cannot load the preset: {describe_error(error)}", where=str(path)
@@ -141,6 +146,21 @@ def load_causal_lm(path: Path) -> Any:
     if not is_causal_lm(model):
         raise LitefuseError(f"it holds a {type(model).__name__}, not a CausalLM of Keras Hub", where=str(path))
     return model
+
+
+@contextmanager
+def _zeros_at_first(keras: Any) -> Generator[None]:
+    """Draws no random numbers for the weights that are about to be loaded: for a billion of them, ten seconds' work."""
+    zeros = keras.initializers.Zeros()
+
+    def initial(_: Any, shape: Any, dtype: Any = None, **__: Any) -> Any:
+        return zeros(shape, dtype)
+
+    names = ("RandomNormal", "RandomUniform", "TruncatedNormal", "VarianceScaling")
+    with ExitStack() as stack:
+        for name in names:
+            stack.enter_context(patch.object(getattr(keras.initializers, name), "__call__", initial))
+        yield
 
 
 def _import_hub(path: Path) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -20,7 +22,10 @@ from litefuse.litert.inputs.uses import Box, Domain, Rows, Use, Words
 from litefuse.litert.runtime.flatbuffer import content_of, damage_reported
 from litefuse.litert.runtime.model_reader import Model, Signature
 
-__all__ = ["LEVELS", "OTHER_NUMBERS", "Manner", "ModelInputs", "Tables"]
+__all__ = ["LEVELS", "OTHER_NUMBERS", "Manner", "ModelInputs", "Tables", "signatures_to_call"]
+
+# The bytes of a constant that is a weight, rather than sizes and the like.
+_LARGE_BYTES = 1 << 16
 
 
 class Tables(NamedTuple):
@@ -191,6 +196,35 @@ def _domains(model: Model, signature: Signature) -> dict[str, Domain]:
 def _unranked(model: Model, signature: Signature) -> frozenset[str]:
     graph = model.graphs[signature.graph]
     return frozenset(name for name, index in signature.inputs.items() if not graph.tensor(index).ranked)
+
+
+def signatures_to_call(path: Path, inputs: ModelInputs) -> list[str]:
+    """Returns the signatures to try: of a large model, whose calls take long, small ones that have all its weights.
+
+    Args:
+        path: The model.
+        inputs: The inputs of its signatures.
+    """
+    from litefuse.litert.runtime.interpreter import without_large_copies
+
+    if not without_large_copies(path):
+        return list(inputs.signatures)
+    called: list[str] = []
+    known: set[int] = set()
+    with content_of(path) as content:
+        model = Model(content)
+        for key in sorted(inputs.signatures, key=lambda key: sum(map(_elements, inputs.signatures[key].values()))):
+            graph = model.graphs[model.signatures[key].graph if key else 0]
+            operands = {operand for op in graph.ops for operand in op.inputs if operand >= 0}
+            weights = {graph.buffer(index) for index in operands if graph.stored_bytes(index) >= _LARGE_BYTES}
+            if not called or weights - known or any(op.callees for op in graph.ops):
+                called.append(key)
+                known |= weights
+    return called
+
+
+def _elements(domain: Domain) -> int:
+    return math.prod(size or 1 for size in domain.shape)
 
 
 def _root(signature: str, name: str) -> str:
