@@ -404,6 +404,30 @@ def test_the_step_that_is_refused(tmp_path: Path) -> None:
             check_written_file(path, xnnpack=xnnpack)
 
 
+@pytest.mark.parametrize(("seven", "refused"), [(1, False), (7, True)])
+def test_of_a_large_file_other_signatures_are_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seven: int, *, refused: bool
+) -> None:
+    def reshaped(rows: int, given: int) -> Graph:
+        graph = Graph()
+        shape = graph.tensor("shape", (2,), np.int32, value=np.array([given, 4], np.int32))
+        graph.builtin("RESHAPE", [graph.input("x", (rows, 2, 2)), shape], [graph.output("y", (given, 4))])
+        return graph
+
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model(reshaped(1, 1), reshaped(1 if seven == 1 else 3, seven), signatures={"short": 0, "long": 1}))
+    monkeypatch.setattr(interpreter, "_PACKED_BYTES", 0)
+    with pytest.raises(FileCheckError, match="refuses to") if refused else nullcontext():
+        check_written_file(path)
+
+    def none(*_: Any) -> list[str]:
+        return []
+
+    monkeypatch.setattr(written_file, "signatures_to_call", none)
+    with pytest.raises(FileCheckError, match="refuses to") if refused else nullcontext():
+        check_written_file(path)
+
+
 def test_when_times_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With XNNPACK, of files that it packs, and where calls are quick."""
     path = written(tmp_path, chain("ABS", "NEG"))
