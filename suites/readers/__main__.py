@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("what is recorded is of all models: leave out --only")
     given.folder.mkdir(parents=True, exist_ok=True)
     folder = given.folder.resolve()
-    files, others = make_files(folder, given.only, stock=given.stock)
+    files, others = make_files(folder, {kind for _, kind, _ in given.reader}, given.only, stock=given.stock)
     with ExitStack() as stack:
         asked = [(REFERENCE, "litert", sys.executable), *given.reader]
         readers = [stack.enter_context(Reader(*each)) for each in asked]

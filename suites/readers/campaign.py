@@ -54,7 +54,8 @@ def read_all(readers: Sequence[Reader], files: Sequence[File]) -> dict[str, dict
 
     def of(reader: Reader) -> dict[str, Reading]:
         mine = {name for name, variant in VARIANTS.items() if reader is readers[0] or variant.kind == reader.kind}
-        chosen = [each for each in files if each.path is not None and (not each.variant or each.variant in mine)]
+        mine |= set() if any(VARIANTS[name].alone for name in mine) and reader is not readers[0] else {""}
+        chosen = [each for each in files if each.path is not None and each.variant in mine]
         return {each.name: read(reader, each) for each in chosen}
 
     by_name = {each.name: each for each in files}

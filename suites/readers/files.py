@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +45,7 @@ class Variant(NamedTuple):
         options: The options of litefuse.
         forms: The forms that there are, with their options.
         fixed: Whether the sizes in the files are fixed, with a batch of 1.
+        alone: Whether the reader gets no other files, as it takes no open sizes.
         taken: Whether the reader has to take each file that is made.
     """
 
@@ -53,6 +54,7 @@ class Variant(NamedTuple):
     forms: Mapping[str, Mapping[str, Any]]
     fixed: bool = False
     taken: bool = True
+    alone: bool = False
 
 
 #: Files for one reader, by what asks for them on the command line.
@@ -69,6 +71,12 @@ VARIANTS: Mapping[str, Variant] = {
     ),
     "--target openvino": Variant(
         "openvino", {"target": "openvino"}, {form: FORMS[form] for form in ("float", "weights", "int8")}
+    ),
+    "--target web": Variant(
+        "web", {"target": "web"}, {form: FORMS[form] for form in ("float", "dynamic", "int8")}, fixed=True, alone=True
+    ),
+    "--target intel-npu": Variant(
+        "intel-npu", {"target": "intel-npu"}, {"float": FORMS["float"]}, fixed=True, alone=True
     ),
     "--min-runtime 2.14": Variant(
         "tflite-runtime", {"min_runtime": "2.14"}, {form: FORMS[form] for form in ("dynamic", "int8", "int16")}
@@ -106,11 +114,14 @@ class File(NamedTuple):
         return FIXED_CALLS if self.variant and VARIANTS[self.variant].fixed else len(_CALLS)
 
 
-def make_files(folder: Path, only: str = "", *, stock: bool = False) -> tuple[list[File], list[File]]:
+def make_files(
+    folder: Path, kinds: Collection[str], only: str = "", *, stock: bool = False
+) -> tuple[list[File], list[File]]:
     """Makes the models, their calls and their files.
 
     Args:
         folder: Where all of it is written.
+        kinds: The kinds of readers, for some of which there are files that others do not get.
         only: A regular expression of models' names.
         stock: Whether the stock converter makes files as well.
 
@@ -127,7 +138,7 @@ def make_files(folder: Path, only: str = "", *, stock: bool = False) -> tuple[li
                     continue
                 case = folder / name
                 _make_case(tensorflow, case)
-                running.append(pool.submit(_convert_all, case))
+                running.append(pool.submit(_convert_all, case, kinds))
                 others += _stock_files(tensorflow, case) if stock else ()
             return [file for each in running for file in each.result()], others
     finally:
@@ -151,9 +162,9 @@ def _samples(name: str) -> list[dict[str, npt.NDArray[Any]]]:
     return drawn
 
 
-def _convert_all(case: Path) -> list[File]:
+def _convert_all(case: Path, kinds: Collection[str]) -> list[File]:
     made = [_convert(case, form, "", options) for form, options in FORMS.items()]
-    for name, variant in VARIANTS.items():
+    for name, variant in ((name, each) for name, each in VARIANTS.items() if each.kind in kinds):
         made += [_convert(case, form, name, {**options, **variant.options}) for form, options in variant.forms.items()]
     return made
 

@@ -131,5 +131,6 @@ def _compared(readings: Readings, stock: Records) -> Iterator[str]:
             sum(of_files[file].verdict == "right" for file in both),
             sum(each.startswith("right") for each in both.values()),
         )
-        rows.append([name, *map(str, (len(both), ours, theirs))])
+        if both:
+            rows.append([name, *map(str, (len(both), ours, theirs))])
     return _rows(("reader", "files", "litefuse", "stock converter"), rows)

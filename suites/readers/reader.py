@@ -1,7 +1,7 @@
 """``python suites/readers/reader.py KIND``: loads LiteRT files with one reader, and calls them.
 
-It runs in the reader's own environment, which has numpy and the reader alone. Requests and answers are JSON, one a
-line. Each file is read in a child process, since a reader may end it.
+It runs in the reader's own environment, which has numpy and the reader alone; that of targets is litefuse's. Requests
+and answers are JSON, one a line. Each file is read in a child process, since a reader may end it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ import numpy as np
 _MESSAGE = 600
 _SECONDS = 120.0
 # Floats as they are, and activations not rounded; no threads for models this small.
+# The folder of the OpenVINO that LiteRT's plug-in for Intel's NPU is made for, where it is not that of the environment.
+_OPENVINO = os.environ.get("OPENVINO_LIBRARIES", "")
+_INTEL_NPU = f"intel-npu:{_OPENVINO}" if _OPENVINO else "intel-npu"
 _EXACT = {"EXECUTION_MODE_HINT": "ACCURACY", "INFERENCE_NUM_THREADS": "1"}
 
 
@@ -68,6 +72,33 @@ def _tvm(module: Any, model: str, calls: Sequence[Sequence[Any]]) -> Iterator[li
         yield [each.numpy() for each in ([result] if hasattr(result, "numpy") else result)]
 
 
+def _on_target(name: str, module: Any, model: str, calls: Sequence[Sequence[Any]]) -> Iterator[list[Any]]:
+    """Calls a file in the software of a target, as ``litefuse check`` does."""
+    asking: Any = importlib.import_module("litefuse.litert.targets.question")
+    read: Any = importlib.import_module("litefuse.litert.runtime.model_reader").Model(Path(model).read_bytes())
+    ((key, signature),) = read.signatures.items()
+    names = {index: each for each, index in signature.inputs.items()}
+    order = [names[index] for index in read.graphs[signature.graph].inputs]
+    made = tuple(asking.TargetCall(key, dict(zip(order, given, strict=True))) for given in calls)
+    with tempfile.TemporaryDirectory() as folder:
+        question = asking.Question(name, model, folder, str(Path(folder, "log")), (made,))
+        answer: Any = module.find_target(name).ask(question, lambda _: None)  # pyright: ignore[reportUnknownLambdaType]
+    if answer.outputs is None:
+        refused = "; ".join(f"{each.op} {each.reason}" for each in answer.refusals)
+        raise RuntimeError(answer.unavailable or answer.not_run or refused)
+    for outputs in answer.outputs[0]:
+        yield [*outputs.values()]
+
+
+def _version(kind: str, package: str) -> str:
+    """Returns the version of a package of Python, or of one of node, whose names begin with @."""
+    if not package.startswith("@"):
+        places = [str(Path(_OPENVINO).parents[1])] if _OPENVINO and kind == "intel-npu" else sys.path
+        return next(iter(importlib.metadata.distributions(name=package, path=places))).version
+    folder: Any = importlib.import_module("litefuse.litert.targets.browser").find_litert_js()
+    return json.loads(Path(folder, package, "package.json").read_text("utf-8"))["version"]
+
+
 #: The package of each kind of reader, its module, and how it calls a file.
 KINDS: Mapping[str, tuple[str, str, Callable[[Any, str, Sequence[Sequence[Any]]], Iterator[list[Any]]]]] = {
     "litert": ("ai-edge-litert", "ai_edge_litert.interpreter", _interpreter),
@@ -75,6 +106,8 @@ KINDS: Mapping[str, tuple[str, str, Callable[[Any, str, Sequence[Sequence[Any]]]
     "tflite-micro": ("tflite-micro", "tflite_micro.python.tflite_micro.runtime", _tflite_micro),
     "openvino": ("openvino", "openvino", _openvino),
     "tvm": ("apache-tvm", "tvm", _tvm),
+    "web": ("@litertjs/core", "litefuse.litert.targets", partial(_on_target, "web")),
+    "intel-npu": ("openvino", "litefuse.litert.targets", partial(_on_target, _INTEL_NPU)),
 }
 
 
@@ -89,7 +122,7 @@ def main(kind: str) -> None:
         answers.write(json.dumps(value) + "\n")
         answers.flush()
 
-    answer({"version": importlib.metadata.version(package)})
+    answer({"version": _version(kind, package)})
     for line in sys.stdin:
         answer(in_child(module, call, json.loads(line)))
 

@@ -26,7 +26,7 @@ _TIMES, _FLOOR = 2.0, 1e-5
 #: The largest error of the reference itself, by form: more says nothing about readers.
 _REFERENCE = {"float": 1e-5, "float16": 0.01, "weights": 0.1, "int16": 0.1, "dynamic": 0.1, "int8": 0.2, "int4": 0.7}
 #: The kinds of readers that take open dimensions for 1.
-_FIXED = frozenset({"tflite-micro", "tvm"})
+_FIXED = frozenset({"intel-npu", "tflite-micro", "tvm", "web"})
 # numpy reads headers by Python's parser, which in 3.11 does not bear two threads.
 _LOADING = threading.Lock()
 
