@@ -105,6 +105,8 @@ SELDOM = (
     "tests/tensorflow/test_training_for_integers.py::test_files_have_the_outputs_of_the_trained_model",
     "tests/with_jax/test_training_for_integers.py::test_files_have_the_outputs_of_the_trained_model",
     "tests/tensorflow/test_loops_in_integers.py::test_the_form_for_microcontrollers",
+    "tests/tensorflow/test_training_for_integers.py::test_loops_compute_in_integers",
+    "tests/with_jax/test_training_for_integers.py::test_loops_compute_in_integers",
     "tests/tensorflow/test_quantized_files.py::test_int16_where_int8_is_not_enough",
     "tests/tensorflow/test_large_weights.py::test_a_language_model_in_a_file_is_in_memory_once",
     "tests/tensorflow/test_language_models.py::test_a_wrong_row_of_a_cache_differs",

@@ -8,10 +8,13 @@ quantized one though it takes the stock converter's of the same model and form, 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+
+from tests.in_part import in_part
 
 from suites.readers.campaign import (
     REFERENCE,
@@ -22,6 +25,7 @@ from suites.readers.campaign import (
     unnoticed,
 )
 from suites.readers.files import make_files
+from suites.readers.models import MODELS
 from suites.readers.page import PAGE, page, table
 from suites.readers.reader import KINDS
 from suites.readers.reading import Reader
@@ -32,14 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m suites.readers", description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="where files are written; it is empty")
     parser.add_argument("--only", default="", help="a regular expression of models' names")
+    parser.add_argument("--part", action="store_true", help="one of three models, others in each turn of the tests")
     parser.add_argument("--stock", action="store_true", help="record what becomes of the stock converter's files")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
     parser.add_argument(
         "--reader", nargs=3, action="append", default=[], metavar=("NAME", "KIND", "PYTHON"), help=", ".join(KINDS)
     )
     given = parser.parse_args(arguments)
+    if given.part:
+        given.only = "|".join(f"^{re.escape(name)}$" for name in in_part(MODELS, 3))
     if given.only and (given.stock or given.write):
-        parser.error("what is recorded is of all models: leave out --only")
+        parser.error("what is recorded is of all models: leave out --only and --part")
     given.folder.mkdir(parents=True, exist_ok=True)
     folder = given.folder.resolve()
     files, others = make_files(folder, {kind for _, kind, _ in given.reader}, given.only, stock=given.stock)
