@@ -5,12 +5,14 @@ With LITEFUSE_SCREENSHOTS, a folder, the page is drawn there.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import struct
 import threading
 import wave
 import zlib
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,7 +23,11 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 import litefuse
+from litefuse.litert.metadata.description import Finish
+from litefuse.litert.metadata.finish import finish_file
 from litefuse.litert.targets.browser import find_browser
+from tests.litert.runtime.models import Graph
+from tests.litert.targets.models import serving
 from tests.tools.scaffold.test_web import HOSTILE, described
 
 if TYPE_CHECKING:
@@ -57,14 +63,38 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    """That of a page, which a server of files sends."""
-    litefuse.export_web(described(tmp_path), tmp_path / "page")
+@contextmanager
+def served(model: Path, tmp_path: Path) -> Iterator[str]:
+    """The address of a model's page, which a server of files sends."""
+    litefuse.export_web(model, tmp_path / "page")
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path / "page"))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    with served(described(tmp_path), tmp_path) as found:
+        yield found
+
+
+def listening(folder: Path) -> Path:
+    """A file that gives the loudest of a second of sounds."""
+    graph = Graph()
+    squares = graph.tensor("squares", (1, 8000))
+    sounds, axes = graph.input("sounds", (1, 8000)), graph.tensor("axes", (2,), np.int32, value=[0, 1])
+    graph.builtin("MUL", [sounds, sounds], [squares])
+    graph.builtin("REDUCE_MAX", [squares, axes], [graph.output("loudest", ())])
+    (folder / "listening.tflite").write_bytes(serving(graph))
+    audio = {
+        "content_properties_type": "AudioProperties",
+        "content_properties": {"sample_rate": 8000, "channels": 1},
+    }
+    metadata = {"name": "Ear", "subgraph_metadata": [{"input_tensor_metadata": [{"content": audio}]}]}
+    (folder / "metadata.json").write_text(json.dumps(metadata))
+    finish_file(folder / "listening.tflite", Finish.of(folder / "metadata.json", None))
+    return folder / "listening.tflite"
 
 
 def numbers(text: str) -> list[float]:
@@ -108,3 +138,23 @@ def test_forms_give_the_model_what_its_metadata_says(address: str, tmp_path: Pat
         page.locator("form > button").click()
         page.locator("#state", has_text="not a number").wait_for()
         assert elsewhere == []
+
+
+def test_what_a_microphone_hears(tmp_path: Path) -> None:
+    """Chromium's own microphone, which beeps each second; before it is asked, there is silence."""
+    flags = ["--no-sandbox", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
+    with served(listening(tmp_path), tmp_path) as address, sync_playwright() as playwright:
+        page = playwright.chromium.launch(executable_path=find_browser(), args=flags).new_page()
+        page.goto(address)
+        page.locator("#state", has_text="ready").wait_for(timeout=60_000)
+        page.locator("#backend").select_option("wasm")
+        loudest: list[float] = []
+        for text in ("Record", "Record again"):
+            if loudest:
+                page.get_by_role("button", name="Record", exact=True).click()
+            page.get_by_role("button", name=text, exact=True).wait_for()
+            page.locator("form > button").click()
+            page.locator("#state", has_text=re.compile(r"^[\d.]+ ms$")).wait_for(timeout=60_000)
+            loudest += numbers(page.locator("#outputs pre").inner_text())
+        assert loudest[0] == 0
+        assert loudest[1] > 0.01
