@@ -31,7 +31,7 @@ from tests.litert.targets.models import serving
 from tests.tools.scaffold.test_web import HOSTILE, described
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     import numpy.typing as npt
 
@@ -64,7 +64,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(model: Path, tmp_path: Path) -> Iterator[str]:
+def served(model: Path, tmp_path: Path) -> Generator[str]:
     """The address of a model's page, which a server of files sends."""
     litefuse.export_web(model, tmp_path / "page")
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path / "page"))) as server:
