@@ -110,3 +110,29 @@ func.func @computed(%x: tensor<2x9x4xf32>, %begin: tensor<3xi32>) -> (tensor<2x4
   %3 = "tfl.strided_slice"(%2, %first, %behind, %stride) <{begin_mask = 0 : i32, ellipsis_mask = 0 : i32, end_mask = 0 : i32, new_axis_mask = 0 : i32, offset = false, shrink_axis_mask = 1 : i32}> : (tensor<9x2x4xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<2x4xf32>
   return %1, %3 : tensor<2x4xf32>, tensor<2x4xf32>
 }
+
+// -----
+// RUN: cancel-layout-changes
+// Gates of experts are multiplied before one transposition, not behind two; what is used elsewhere, too, stays.
+// CHECK-LABEL: func.func @gates
+// CHECK-NOT: tfl.transpose
+// CHECK: %[[S:.*]] = "tfl.logistic"(%arg0)
+// CHECK: %[[G:.*]] = tfl.mul %arg0, %[[S]]
+// CHECK: %[[U:.*]] = tfl.mul %[[G]], %arg1
+// CHECK: %[[T:.*]] = "tfl.transpose"(%[[U]]
+// CHECK: %[[A:.*]] = "tfl.transpose"(%arg0
+// CHECK: %[[B:.*]] = "tfl.transpose"(%arg1
+// CHECK: %[[P:.*]] = tfl.mul %[[A]], %[[B]]
+// CHECK: return %[[T]], %[[P]], %[[A]]
+func.func @gates(%x: tensor<9x2x4xf32>, %y: tensor<9x2x4xf32>) -> (tensor<2x9x4xf32>, tensor<2x9x4xf32>, tensor<2x9x4xf32>) {
+  %order = arith.constant dense<[1, 0, 2]> : tensor<3xi32>
+  %0 = "tfl.transpose"(%x, %order) : (tensor<9x2x4xf32>, tensor<3xi32>) -> tensor<2x9x4xf32>
+  %1 = "tfl.transpose"(%y, %order) : (tensor<9x2x4xf32>, tensor<3xi32>) -> tensor<2x9x4xf32>
+  %2 = "tfl.logistic"(%0) : (tensor<2x9x4xf32>) -> tensor<2x9x4xf32>
+  %3 = tfl.mul(%0, %2) <{fused_activation_function = "NONE"}> : (tensor<2x9x4xf32>, tensor<2x9x4xf32>) -> tensor<2x9x4xf32>
+  %4 = tfl.mul(%3, %1) <{fused_activation_function = "NONE"}> : (tensor<2x9x4xf32>, tensor<2x9x4xf32>) -> tensor<2x9x4xf32>
+  %5 = "tfl.transpose"(%x, %order) : (tensor<9x2x4xf32>, tensor<3xi32>) -> tensor<2x9x4xf32>
+  %6 = "tfl.transpose"(%y, %order) : (tensor<9x2x4xf32>, tensor<3xi32>) -> tensor<2x9x4xf32>
+  %7 = tfl.mul(%5, %6) <{fused_activation_function = "NONE"}> : (tensor<2x9x4xf32>, tensor<2x9x4xf32>) -> tensor<2x9x4xf32>
+  return %4, %7, %5 : tensor<2x9x4xf32>, tensor<2x9x4xf32>, tensor<2x9x4xf32>
+}

@@ -15,6 +15,8 @@ _SWAPPED = {0: 1, 1: 0}
 _BITS = 3  # of the masks of a slice of rank 3
 # Ops that are the same in both layouts but for the axis.
 _KEPT = ("tfl.concatenation", "tfl.reverse_v2")
+# What gates are computed with, element by element.
+_GATES = ("tfl.logistic", "tfl.mul")
 
 
 @module_pass
@@ -89,10 +91,56 @@ def _cancel(op: ir.OpView) -> bool:
     return True
 
 
+def _multiply_first(op: ir.OpView) -> bool:
+    """Has a product behind a transposition computed before it; see :func:`_multiplied`."""
+    value = op.results[0]
+    while (user := next((use.owner for use in value.uses if use.owner.name == "tfl.mul"), None)) is not None:
+        if _multiplied(user):
+            return True
+        value = user.results[0]
+    return False
+
+
+def _multiplied(op: ir.OpView | ir.Operation) -> bool:
+    """Multiplies what is transposed before, where one transposition is left of several, as of the gates of experts::
+
+    %g, %u = tfl.transpose(%a, [1, 0, 2]), tfl.transpose(%b, [1, 0, 2])
+    %y = tfl.mul(tfl.mul(%g, tfl.logistic(%g)), %u)
+        -->  %y = tfl.transpose(tfl.mul(tfl.mul(%a, tfl.logistic(%a)), %b), [1, 0, 2])
+    """
+    kind, turned, inside = op.results[0].type, set[ir.Operation](), {op.operation}
+    pending = [*op.operands]
+    while pending:
+        value = pending.pop()
+        owner = producer(value, "tfl.transpose", *_GATES)
+        if owner is None or value.type != kind or (owner.name == "tfl.transpose" and _source(value) is None):
+            return False
+        if owner.name == "tfl.transpose":
+            turned.add(owner.operation)
+        elif owner.operation not in inside:
+            inside.add(owner.operation)
+            pending += owner.operands
+    used = [use.owner.operation for one in (*turned, *(inside - {op.operation})) for use in one.results[0].uses]
+    if len(turned) < 2 or not inside.issuperset(used):
+        return False
+    made: dict[ir.Value, ir.Value] = {one.results[0]: one.operands[0] for one in turned}
+
+    def before(value: ir.Value) -> ir.Value:
+        if value not in made:
+            owner = producer(value, *_GATES)
+            assert owner is not None
+            made[value] = create_like(owner, [*map(before, owner.operands)], [_swapped(kind)]).result
+        return made[value]
+
+    with ir.InsertionPoint(op), op.location:
+        _replace(op, transposed(before(op.results[0]), [1, 0, 2]))
+    return True
+
+
 _RULES: dict[str, Callable[[ir.OpView], bool]] = {
     "tfl.reshape": _cancel,
     "tfl.strided_slice": _slice_before,
-    "tfl.transpose": _cancel,
+    "tfl.transpose": lambda op: _cancel(op) or _multiply_first(op),
     "tfl.unidirectional_sequence_lstm": _put_batch_first,
     "tfl.unidirectional_sequence_rnn": _put_batch_first,
 }
@@ -159,7 +207,7 @@ def _changed(value: ir.Value, kind: ir.Type) -> ir.Value:
     return transposed(value, [1, 0, 2])
 
 
-def _replace(op: ir.OpView, value: ir.Value) -> None:
+def _replace(op: ir.OpView | ir.Operation, value: ir.Value) -> None:
     """Replaces an op, and erases what was computed for it alone."""
     op.results[0].replace_all_uses_with(value)
     owners = operand_owners(op)
@@ -167,4 +215,4 @@ def _replace(op: ir.OpView, value: ir.Value) -> None:
     erase_unused(owners, _ERASED.__contains__)
 
 
-_ERASED = frozenset({"tfl.concatenation", "tfl.reshape", "tfl.reverse_v2", "tfl.transpose"})
+_ERASED = frozenset({*_GATES, "tfl.concatenation", "tfl.reshape", "tfl.reverse_v2", "tfl.transpose"})
