@@ -119,11 +119,13 @@ def _fault(reader: str, name: str, reading: Reading, theirs: str) -> str:
 
 
 def unnoticed(readers: Sequence[Reader], files: Sequence[File]) -> Iterator[str]:
-    """Yields readers of before TensorFlow 2.17 in which a file that must be wrong there is not found to be so.
+    """Yields readers of before TensorFlow 2.17 in which a file that must be wrong there is found to be right.
 
-    It is one of ``dynamic`` whose products claim to be of version 1, as litert-quantizer leaves them.
+    It is one of ``dynamic`` whose products claim to be of version 1, as litert-quantizer leaves them; the first that
+    they do not refuse for another op.
     """
-    for file in files:
+    old = [reader for reader in readers if reader.kind == "tflite-runtime"]
+    for file in files if old else ():
         if file.path is None or (file.form, file.variant) != ("dynamic", ""):
             continue
         model: Any = schema.ModelT.InitFromPackedBuf(file.path.read_bytes(), 0)
@@ -136,11 +138,14 @@ def unnoticed(readers: Sequence[Reader], files: Sequence[File]) -> Iterator[str]
         path.write_bytes(convert_object_to_bytearray(model))
         spoiled = file._replace(path=path)
         reference = read(readers[0], spoiled)
-        for reader in [each for each in readers if each.kind == "tflite-runtime"]:
-            found = judged(read(reader, spoiled), reference, spoiled)
-            if found.verdict != "wrong":
-                yield f"{reader.name}: {file.name}, with version 1 of FULLY_CONNECTED: {found.cell}, not wrong"
-        return
+        verdicts = {reader: judged(read(reader, spoiled), reference, spoiled) for reader in old}
+        old = [reader for reader in old if verdicts[reader].verdict in {"refuses", "dies"}]
+        for reader in verdicts.keys() - {*old}:
+            if verdicts[reader].verdict != "wrong":
+                found = verdicts[reader].cell
+                yield f"{reader.name}: {file.name}, with version 1 of FULLY_CONNECTED: {found}, not wrong"
+        if not old:
+            return
 
 
 def records_of(readings: Readings) -> dict[str, dict[str, str]]:
