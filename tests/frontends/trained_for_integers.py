@@ -181,6 +181,11 @@ def train_loop(keras: Any, name: str, folder: Path) -> None:
     np.savez(folder / f"{name}.npz", allow_pickle=False, x=inputs, outputs=outputs, step=np.ptp(ends) / 255)
 
 
+def make(keras: Any, name: str, folder: Path) -> None:
+    """Makes what a test of a model in ``MODELS`` or ``LOOPS`` checks."""
+    (train if name in MODELS else train_loop)(keras, name, folder)
+
+
 def check_loop(folder: Path, name: str) -> None:
     """Checks that the file computes in integers alone what the model gives; one with a wrong weight does not."""
     arrays = dict(np.load(folder / f"{name}.npz"))

@@ -13,7 +13,7 @@ import pytest
 import litefuse
 from litefuse.errors import LitefuseError
 from litefuse.frontends.source_of import source_of
-from tests.frontends.trained_for_integers import LOOPS, MODELS, check, check_loop, data, network, train, train_loop
+from tests.frontends.trained_for_integers import LOOPS, MODELS, check, check_loop, data, make, network
 from tests.in_part import in_part
 from tests.tensorflow.checking import run_calls
 from tests.tensorflow.spoiled_models import spoiled
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def trained(_: Any, name: str, folder: str) -> None:
-    train(importlib.import_module("keras"), name, Path(folder))
+    make(importlib.import_module("keras"), name, Path(folder))
 
 
 @pytest.mark.parametrize("name", in_part(MODELS, 1))
@@ -32,13 +32,9 @@ def test_files_have_the_outputs_of_the_trained_model(tensorflow: TensorFlow, tmp
     check(tmp_path, name)
 
 
-def trained_loop(_: Any, name: str, folder: str) -> None:
-    train_loop(importlib.import_module("keras"), name, Path(folder))
-
-
 @pytest.mark.parametrize("name", in_part(LOOPS, 1))
 def test_loops_compute_in_integers(tensorflow: TensorFlow, tmp_path: Path, name: str) -> None:
-    tensorflow.call(trained_loop, name, str(tmp_path))
+    tensorflow.call(trained, name, str(tmp_path))
     check_loop(tmp_path, name)
 
 

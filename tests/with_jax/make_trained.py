@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from functools import partial
 from typing import Any
 
-from tests.frontends.trained_for_integers import MODELS, train, train_loop
+from tests.frontends.trained_for_integers import make
 from tests.with_jax.process import serve
 
 keras: Any = importlib.import_module("keras")
 
 if __name__ == "__main__":
-    serve(lambda name, folder: (train if name in MODELS else train_loop)(keras, name, folder))
+    serve(partial(make, keras))

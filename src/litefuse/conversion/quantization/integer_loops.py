@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -165,7 +165,9 @@ def make_loops_integer(model: Any, bodies: Collection[int], ranges: Ranges, bits
         Whether it changed.
     """
     graphs = editors_of(model)
-    return _carry_integers(model, bodies, bits, lambda number: _carried(graphs[number], ranges, bits))
+    changed = _carry_integers(graphs, bodies, bits, lambda number: _carried(graphs[number], ranges, bits))
+    _join_all(model, graphs if changed else (), [graphs[number] for number in bodies])
+    return changed
 
 
 def make_trained_loops_integer(model: Any) -> bool:
@@ -182,16 +184,22 @@ def make_trained_loops_integer(model: Any) -> bool:
     graphs = editors_of(model)
     loops = [op for graph in graphs for op in graph.ops or () if graph.kind(op) == "WHILE"]
     bodies = dict.fromkeys(int(op.builtinOptions.bodySubgraphIndex) for op in loops)
-    if not _carry_integers(model, bodies, 8, lambda number: _given_integers(graphs, number)):
+    if not _carry_integers(graphs, bodies, 8, lambda number: _given_integers(graphs, number)):
         return False
-    for number, graph in enumerate(editors_of(model)):
+    for graph in graphs:
         _move_integers(graph)
-        join_integers(graph)
-        if number in bodies:
-            _give_sources(graph)
-            _copy_carried(graph)
-    drop_unused(model)
+    _join_all(model, graphs, [graphs[number] for number in bodies])
     return True
+
+
+def _join_all(model: Any, graphs: Iterable[GraphEditor], bodies: Iterable[GraphEditor]) -> None:
+    """Removes the conversions that cancel out, and what nothing uses then."""
+    for graph in graphs:
+        join_integers(graph)
+    for body in bodies:
+        _give_sources(body)
+        _copy_carried(body)
+    drop_unused(model)
 
 
 def _copy_carried(body: GraphEditor) -> None:
@@ -304,9 +312,9 @@ def _move_integers(graph: GraphEditor) -> None:
 
 
 def _carry_integers(
-    model: Any, bodies: Collection[int], bits: int, scales_in: Callable[[int], Mapping[int, Scale]]
+    graphs: list[GraphEditor], bodies: Collection[int], bits: int, scales_in: Callable[[int], Mapping[int, Scale]]
 ) -> bool:
-    graphs = editors_of(model)
+    """Has loops carry integers of these scales, which are those of places in a body; returns whether any does."""
     changed, conditions = False, set[int]()
     for number in _inner_first(graphs, bodies):
         body = graphs[number]
@@ -324,11 +332,6 @@ def _carry_integers(
         for place, scale in scales.items():
             body.graph.outputs[place] = _quantized(body, None, body.graph.outputs[place], scale, bits)
         _take_integers(body, scales, bits)
-    for graph in graphs if changed else ():
-        join_integers(graph)
-    for number in bodies:
-        _give_sources(graphs[number])
-    drop_unused(model)
     return changed
 
 
